@@ -16,7 +16,7 @@ it costs some ten microseconds, so a short turn does without.
 
 import gc
 from collections.abc import Callable
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from types import FunctionType
 from typing import Any
 
@@ -155,7 +155,9 @@ def run(
     steps are left for it. `rest` is what a slice has left to the next one, as Paused has it.
     """
     account = Account(limits)
-    outer, before = ACCOUNT.set(account), TICKS.get()
+    outer = ACCOUNT.set(account)
+    is_nested = outer.old_value is not Token.MISSING
+    before = TICKS.get() if is_nested else None
     most = limits.steps if plan is None else min(limits.steps, used + plan[1])
     length, end = _SHORT, most if until is None else min(most, until)
     room = 0
@@ -201,7 +203,8 @@ def run(
                 gc.enable()
     finally:
         ACCOUNT.reset(outer)
-        TICKS.set(before)
+        if is_nested:
+            TICKS.set(before)
         if collects:
             gc.enable()
 

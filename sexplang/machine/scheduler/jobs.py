@@ -71,9 +71,10 @@ def _queue(scheduler: "Scheduler", branch: Branch, step: Step) -> None:
     queued = Queued(branch.path, branch.ordinal, branch.leaving, step)
     context = queued.s[3]
     if context.scopes:
-        late = scheduler.ledger.find_late(context.scopes)
+        _, late = scheduler.ledger.find_timed(context.scopes)
         if late is not None:
-            break_scope(scheduler, branch, queued, late.scope, late.error)
+            error = scheduler.ledger.accounts[late].expire()
+            break_scope(scheduler, branch, queued, late, error)
             return
         scheduler.ledger.count(context.scopes, 1)
     scheduler.permits.queue(context.jobs, branch.path)

@@ -225,10 +225,14 @@ class Scheduler:
         """The branch goes on until it leaves the loop."""
         step, before = branch.step, self.steps
         s = step[3]
-        until = slicing = None
-        midway = self.midway
-        rest, grace = (None, _LATE) if midway is None else self._rest(branch, midway)
-        if s[3].scopes and self.slice is not None and self.ledger.is_running(s[3].scopes):
+        until = slicing = plan = rest = late = None
+        grace, midway = _LATE, self.midway
+        if midway is not None:
+            rest, grace = self._rest(branch, midway)
+        is_timed = False
+        if s[3].scopes:
+            is_timed, late = self.ledger.find_timed(s[3].scopes)
+        if is_timed and self.slice is not None:
             slicing = self.slicing
             assert slicing is not None
             until = slicing.until(branch, before, midway)
@@ -238,14 +242,16 @@ class Scheduler:
         if step[0] is leave_scope:  # what comes next is done elsewhere
             step = give(step[1], s)
             s = step[3]
-        plan = self.ledger.allowance(s) if s[3].plans else None
+            _, late = self.ledger.find_timed(s[3].scopes)
+        if s[3].plans:
+            plan = self.ledger.allowance(s)
         used = before + _STRETCH if rest is None else before
-        late = self.ledger.find_late(s[3].scopes) if s[3].scopes else None
         if late is not None:
             until = before + grace if until is None else min(until, before + grace)
         left, self.steps = run(step, self.limits, used, plan, until, rest)
-        while slicing is None and isinstance(left, exits.SliceEnd) and self.steps < before + grace:
-            left, self.steps = run(left.step, self.limits, self.steps, plan, until, left.rest)
+        if late is not None and slicing is None:
+            while isinstance(left, exits.SliceEnd) and self.steps < before + grace:
+                left, self.steps = run(left.step, self.limits, self.steps, plan, until, left.rest)
         if plan is not None:
             self.ledger.charge_steps(s, self.steps - before)
         if slicing is not None:
@@ -255,7 +261,7 @@ class Scheduler:
             grace -= 0 if late is None else self.steps - before
             if late is not None and grace <= 0:
                 self.table.put(branch.path, branch)
-                break_scope(self, branch, branch, late.scope, late.error)
+                break_scope(self, branch, branch, late, self.ledger.accounts[late].expire())
             elif slicing is not None:
                 self._halt(slicing, branch, left.rest, grace)
             return
@@ -289,7 +295,7 @@ class Scheduler:
 
     def _look(self, branch: Branch, scope: str) -> None:
         """The clock of a deadline begins, or may have come to its end."""
-        if self.slice is not None and self.ledger.is_running((scope,)):
+        if self.slice is not None and self.ledger.find_timed((scope,))[0]:
             slicing = self.slicing
             assert slicing is not None
             slicing.look(branch.path)

@@ -257,7 +257,7 @@ def settle(
     if not isinstance(usage, dict):
         return _over(accounts, held, held.tokens, held.usd), learned
     counts = _counts(usage)
-    told = sum(counts[1:4])
+    told = counts[1] + counts[2] + counts[3]
     if "lost" in reply and isinstance(reply["lost"], dict):
         # Of attempts before the one that gave the reply nothing is learned.
         told -= sum(_counts(reply["lost"])[1:4])

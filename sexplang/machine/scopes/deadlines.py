@@ -124,7 +124,9 @@ class Ledger:
                 budgets.append(scope)
         held = None
         if left.operation == "model":
-            budgets += [accounts[id] for id in context.expired_scopes if accounts[id].spending()]
+            for id in context.expired_scopes:
+                if accounts[id].spending():
+                    budgets.append(accounts[id])
             payload = left.arguments[0] if left.arguments else None
             fits = reserve(accounts, budgets, payload, self._meter, self.learned)
             if isinstance(fits, Refused):
@@ -136,12 +138,16 @@ class Ledger:
             self.count(scopes, 1)
         return None, held
 
-    def find_late(self, scopes: tuple[str, ...]) -> Refused | None:
-        """The outermost deadline that has passed already."""
+    def find_timed(self, scopes: tuple[str, ...]) -> tuple[bool, str | None]:
+        """Whether a deadline runs among the scopes, and the outermost that has passed already."""
+        is_running, late, accounts = False, None, self.accounts
         for id in scopes:
-            if self.accounts[id].fired:
-                return Refused(id, self.accounts[id].expire())
-        return None
+            scope = accounts[id]
+            if scope.fired:
+                late = late or id
+            elif scope.bounds.seconds is not None:
+                is_running = True
+        return is_running, late
 
     def settle_request(self, branch: Waiting, reply: Value, failed: bool) -> None:
         """A branch has its reply, or the error that its request failed with."""
@@ -186,14 +192,6 @@ class Ledger:
         """Those of the scopes that are deadlines and have not passed."""
         known = [self.accounts[id] for id in scopes]
         return tuple([each for each in known if each.seconds is not None and not each.fired])
-
-    def is_running(self, scopes: tuple[str, ...]) -> bool:
-        """Whether there are such scopes: nothing is made to tell."""
-        for id in scopes:
-            scope = self.accounts[id]
-            if scope.bounds.seconds is not None and not scope.fired:
-                return True
-        return False
 
     def fire(self, id: str) -> Scope:
         """A deadline has passed."""

@@ -17,7 +17,7 @@ class RequestQueue:
     """Model calls that wait for fewer calls in flight. No events exist for them but Queued."""
     _new: "deque[Request]" = field(factory=deque)
     """Requests that have not been looked at."""
-    _withdrawn_ids: set[str] = field(factory=set)
+    withdrawn_ids: set[str] = field(factory=set)
     """New requests that were withdrawn."""
 
     def add(self, requests: Iterable[Request]) -> None:
@@ -53,19 +53,16 @@ class RequestQueue:
 
     def withdraw(self, id: str) -> None:
         """Mark a new request as withdrawn."""
-        self._withdrawn_ids.add(id)
-
-    def is_withdrawn(self, id: str) -> bool:
-        return id in self._withdrawn_ids
+        self.withdrawn_ids.add(id)
 
     def forget(self, id: str) -> None:
         """Drop the mark of a withdrawn request after it was reported."""
-        self._withdrawn_ids.discard(id)
+        self.withdrawn_ids.discard(id)
 
     def clear(self) -> None:
         """Drop all new requests and marks."""
         self._new.clear()
-        self._withdrawn_ids.clear()
+        self.withdrawn_ids.clear()
 
 
 def _models_first(requests: Iterable[Request]) -> list[Request]:

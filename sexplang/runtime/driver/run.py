@@ -5,13 +5,23 @@ follows only when every branch waits again. So the journal is the schedule.
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from sexplang.guards.interrupt import Interrupt
-from sexplang.machine import Done, Failed, Outcome, Suspended, advance, halt, hold_attempt, state_of
+from sexplang.machine import (
+    Done,
+    Failed,
+    Outcome,
+    Pause,
+    Suspended,
+    advance,
+    halt,
+    hold_attempt,
+    state_of,
+)
 from sexplang.runtime.driver.answers import (
     PLAIN_CLASSES,
     DeferredReply,
@@ -89,6 +99,8 @@ class Run:
     """The monotonic time at which the run began."""
     _order: "ReplayOrder | None" = None
     """The replay order, from the first request to a recording."""
+    _pause: Pause | None = None
+    """The pause of the outcome, if it is in the midst of a computation."""
 
     def __attrs_post_init__(self) -> None:
         timer = self.performers.get("timer")
@@ -118,9 +130,10 @@ class Run:
     def step(self) -> bool:
         """Deliver one reply, or start the requests that can start. Return False if all open
         requests wait, or the run must be abandoned."""
-        if self.interrupt.pressed and self.interrupted:
+        if self.interrupt.presses and self.interrupted:
             return False
-        if self._compute():
+        if self._pause is not None:
+            self._compute()
             return True
         while self._replies:
             id, value, failed, attempts = self._replies.popleft()
@@ -203,7 +216,7 @@ class Run:
         if queue.calls and len(self.in_flight.calls) < self.parallel:
             return queue.take_call()
         while (request := queue.take()) is not None:
-            if queue.is_withdrawn(request.id):
+            if request.id in queue.withdrawn_ids:
                 self._forget(request)
             elif request.operation != "model":
                 return request
@@ -287,7 +300,7 @@ class Run:
         recorded."""
         begun, queued = dict(self._open), dict(self._queue.calls)
         self._discard_open()
-        self.outcome = halt(self.outcome, error, self._partial_reply)
+        self.outcome, self._pause = halt(self.outcome, error, self._partial_reply), None
         if error is None:
             with suppress(Refusal):
                 self.journal.extend(
@@ -323,7 +336,10 @@ class Run:
 
     def _open_all(self) -> None:
         if isinstance(self.outcome, Suspended):
+            self._pause = state_of(self.outcome).pause
             self._queue.add(self.outcome.requests)
+        else:
+            self._pause = None
 
     def _reopen(self, begun: dict[str, Started], queued: dict[str, Request]) -> None:
         """Open the requests of a cancelled run again. A started request fails as interrupted and is
@@ -402,55 +418,53 @@ class Run:
         else:
             after = before.resume(id, value, is_value=True, so_far=so_far, slice=slice)
         self._set_outcome(after)
-        self._compute()
+        if self._pause is not None:
+            self._compute()
 
-    def _compute(self) -> bool:
+    def _compute(self) -> None:
         """Continue the computation until every branch waits. An expired deadline ends what it
-        encloses. Return False if every branch waited before."""
-        moved = False
-        while isinstance(self.outcome, Suspended):
-            pause = state_of(self.outcome).pause
-            if pause is None:
-                break
-            moved, scope = True, self.deadlines.find_passed(pause)
+        encloses."""
+        while (pause := self._pause) is not None:
+            scope = self.deadlines.find_passed(pause)
             if scope is not None and not self._record(
                 make_deadline_row(scope, pause.at, pause.steps)
             ):
                 break
+            assert isinstance(self.outcome, Suspended)
             since = monotonic()
             after = advance(self.outcome, self.deadlines.slice, scope, self.in_flight.so_far)
             if isinstance(after, Suspended) and is_midway(after):
                 self.deadlines.adjust_slice(monotonic() - since)
             self._set_outcome(after)
-        return moved
 
     def _set_outcome(self, after: Outcome) -> None:
         """Replace the outcome, record withdrawals and queue the newly opened requests."""
-        self.outcome, self._delivered_row = after, None
+        opened: Sequence[Request] = ()
+        self.outcome, self._delivered_row, self._pause = after, None, None
+        if isinstance(after, Suspended):
+            state = state_of(after)
+            opened, self._pause = state.opened, state.pause
         gone = after.withdrawn
         if gone or self.in_flight.withdrawal_rows:
             begun = [self._open[id].request for id in gone if id in self._open]
-            if (begun or self.in_flight.withdrawal_rows) and not self._record(
-                *self._make_withdrawal_rows(begun)
-            ):
-                return
+            for each in self._make_withdrawal_rows(begun):
+                if not self._record(each):
+                    return
         if self.trace is not None:
             self.trace.advance(after, self.in_flight.withdrawal_rows)
-        for each in gone:
-            self._withdraw(each)
-        if isinstance(after, Suspended):
-            self._queue.add(state_of(after).opened)
-        else:
+        for id in gone:
+            self._withdraw(id)
+        if opened:
+            self._queue.add(opened)
+        elif not isinstance(after, Suspended):
             for request in self._queue.take_all():
                 self._forget(request)
 
-    def _record(self, *rows: Row) -> bool:
-        """Append rows to the journal. Return False if that fails, which ends the run."""
-        clock = monotonic() - self._since
+    def _record(self, row: Row) -> bool:
+        """Append a row to the journal. Return False if that fails, which ends the run."""
+        row.clock = monotonic() - self._since
         try:
-            for row in rows:
-                row.clock = clock
-                self.journal.append(row)
+            self.journal.append(row)
         except Refusal as refusal:
             self._stop(refusal.error)
             return False

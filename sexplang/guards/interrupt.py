@@ -102,7 +102,7 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
         if _may_end(frame):
             raise GraceOver
 
-    kept = _CURRENT.set(interrupt), STOPPED.set(lambda: interrupt.pressed)
+    kept = _CURRENT.set(interrupt), STOPPED.set(lambda: interrupt.presses > 0)
     for number in ours:
         signal.signal(number, press)
     try:

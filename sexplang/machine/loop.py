@@ -16,7 +16,7 @@ it costs some ten microseconds, so a short turn does without.
 
 import gc
 from collections.abc import Callable
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from types import FunctionType
 from typing import Any
 
@@ -155,9 +155,9 @@ def run(
     steps are left for it. `rest` is what a slice has left to the next one, as Paused has it.
     """
     account = Account(limits)
-    outer = ACCOUNT.set(account)
-    is_nested = outer.old_value is not Token.MISSING
+    is_nested = ACCOUNT.get() is not None
     before = TICKS.get() if is_nested else None
+    outer = ACCOUNT.set(account)
     most = limits.steps if plan is None else min(limits.steps, used + plan[1])
     length, end = _SHORT, most if until is None else min(most, until)
     room = 0
@@ -168,7 +168,7 @@ def run(
     try:
         while True:
             length = min(length, end - used)
-            if length <= 0 or (account.is_over and until is not None):
+            if length <= 0 or (until is not None and account.is_over):
                 if used < most:
                     return SliceEnd(step, (room, account.left)), used
                 return LimitReached(too_many_steps(limits.steps), step), used

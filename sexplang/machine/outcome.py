@@ -300,10 +300,12 @@ def _make_scheduler(state: State, so_far: SoFar, slice: Slice | None) -> Schedul
         kind = type(so_far).__name__
         raise TypeError(f"so_far is a function from the id of a call to its part, not {kind}")
     try:
-        scheduler = Scheduler(state.scheduler, state.setting.limits, state.setting.meter, so_far)
+        setting = state.setting
+        scheduler = Scheduler(
+            state.scheduler, setting.limits, setting.meter, so_far, slice, state.failure_site
+        )
     except Exception as broken:
         raise _damage(broken, state.setting) from broken
-    scheduler.failure_site, scheduler.slice = state.failure_site, slice
     if state.pause is not None:
         scheduler.resume_slice(state.pause)
     return scheduler

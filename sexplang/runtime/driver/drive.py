@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from sexplang.guards.interrupt import GRACE, GraceOver, Interrupt, ending, interruptible
-from sexplang.machine import Done, Failed, Outcome
+from sexplang.machine import Done, Failed, Outcome, Suspended
 from sexplang.runtime.driver.answers import OutputLost, Performers, Watch
 from sexplang.runtime.driver.run import Run
 from sexplang.runtime.journal.journal import Journal
@@ -42,7 +42,7 @@ def drive(
         many = max(1, parallel), single_flight
         run = Run(outcome, performers, kept, on_event, interrupt, *many, trace)
         try:
-            while not run.ended and not run.awaitables and run.step():
+            while isinstance(run.outcome, Suspended) and not run.awaitables and run.step():
                 pass
             if not run.ended and not run.interrupted:
                 from sexplang.runtime.driver.event_loop import block

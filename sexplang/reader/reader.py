@@ -19,7 +19,7 @@ from sexplang.terms.source import Source
 
 _LARGE = 50_000
 _BYTE_ORDER_MARK = "\ufeff"
-_COMMA_BEFORE_FORM = re.compile(r"(?:^|[\s(\[{'`~@]),+[^\s,;)\]}]")
+_COMMA_BEFORE_FORM = r"(?:^|[\s(\[{'`~@]),+[^\s,;)\]}]"
 
 
 def read(
@@ -82,4 +82,5 @@ def no_collection(size: int) -> Iterator[None]:
 
 
 def _may_unquote_by_comma(text: str) -> bool:
-    return ("`" in text or "(quasiquote" in text) and _COMMA_BEFORE_FORM.search(text) is not None
+    is_quasi = "`" in text or "(quasiquote" in text
+    return is_quasi and re.search(_COMMA_BEFORE_FORM, text) is not None

@@ -22,10 +22,11 @@ content blocks."""
 NAME = r"[^\W\d][\w-]*"
 """The syntax of a parameter's name."""
 
+# `re` compiles these at their first use: a program without templates starts without them.
 # `{{{x}}}` is a brace, a slot and a brace: hence the look-ahead of the last branch.
-_MARK = re.compile(r"\{\{\{\{|\{\{([^{}]*)\}\}|\{\{(?!\{)")
-_PATH = re.compile(rf"\s*({NAME})((?:\.[\w-]+|\[\d+\])*)\s*")
-_STEP = re.compile(r"[\w-]+")
+_MARK = r"\{\{\{\{|\{\{([^{}]*)\}\}|\{\{(?!\{)"
+_PATH = rf"\s*({NAME})((?:\.[\w-]+|\[\d+\])*)\s*"
+_STEP = r"[\w-]+"
 _UNCLOSED = 40
 
 
@@ -65,7 +66,7 @@ def parse_text(source: str) -> Text | str:
         return source
     found: list[str | Slot] = []
     at = 0
-    for mark in _MARK.finditer(source):
+    for mark in re.finditer(_MARK, source):
         found.append(source[at : mark.start()])
         at = mark.end()
         found.append("{{" if mark[0] == "{{{{" else _slot(source, mark))
@@ -85,10 +86,10 @@ def _slot(source: str, mark: re.Match[str]) -> Slot:
     inside = mark[1]
     if inside is None:
         return Slot(source[mark.start() : mark.start() + _UNCLOSED], None)
-    path = _PATH.fullmatch(inside)
+    path = re.fullmatch(_PATH, inside)
     if path is None:
         return Slot(mark[0], inside)
-    steps = [int(step) if step.isdecimal() else step for step in _STEP.findall(path[2])]
+    steps = [int(step) if step.isdecimal() else step for step in re.findall(_STEP, path[2])]
     return Slot(mark[0], inside, path[1], tuple(steps))
 
 

@@ -111,7 +111,7 @@ def _warn_of_index(c: Lowering, form: VectorForm) -> None:
     before = form.span.source.text[start - 1 : start]
     if before in _APART or len(form.items) != 1 or isinstance(form.span, Made):
         return
-    touching = _TOUCHES.search(form.span.source.text, max(0, start - _LONGEST), start)
+    touching = re.compile(_TOUCHES).search(form.span.source.text, max(0, start - _LONGEST), start)
     if touching is None:
         return
     name = touching[0]
@@ -129,7 +129,7 @@ def _warn_of_index(c: Lowering, form: VectorForm) -> None:
 
 _APART = " \n([{"
 _LONGEST = 60
-_TOUCHES = re.compile(r"(?<![\w.:'`~@-])[A-Za-z_][\w.?!*-]*$")
+_TOUCHES = r"(?<![\w.:'`~@-])[A-Za-z_][\w.?!*-]*$"
 
 
 def table(c: Lowering, form: TableForm, position: int) -> Steps:

@@ -8,7 +8,7 @@ from sexplang.terms.form import MARK
 from sexplang.terms.source import Made
 from sexplang.terms.values.abbreviation import shorten_names
 
-_MARKED = re.compile(f"{MARK}[0-9]+")
+_MARKED = f"{MARK}[0-9]+"
 
 
 def split_path(text: str) -> tuple[str, list[str]]:
@@ -34,4 +34,4 @@ def readable(finding: Diagnostic) -> Diagnostic:
 
 
 def _plain(text: str) -> str:
-    return shorten_names(_MARKED.sub("", text) if MARK in text else text)
+    return shorten_names(re.sub(_MARKED, "", text) if MARK in text else text)

@@ -1,7 +1,6 @@
 """`--mcp` and the configuration → the MCP servers of a run, and how models see their tools."""
 
 import os
-import shlex
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,6 @@ from sexplang.hosts.settings.options import Settings
 from sexplang.hosts.terminal.streams import wrap
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.program import Program
-from sexplang.terms.schema.schemas import References
 from sexplang.terms.values.value import Fault
 
 if TYPE_CHECKING:
@@ -59,6 +57,8 @@ def _check_secrets(table: dict[str, Any]) -> None:
 def _nameless(given: str) -> Diagnostics:
     """What `--mcp` was given lacks a name or a server: with the half that is there, and with what
     permits it, since naming a server permits nothing."""
+    from shlex import quote
+
     from sexplang.terms.texts.address import split_credentials
 
     given, _, _ = split_credentials(given)
@@ -67,19 +67,20 @@ def _nameless(given: str) -> Diagnostics:
         name, said = "", given
     ways = [said.strip()] if said.strip() else ["COMMAND", "http://HOST:PORT/mcp"]
     written = [
-        f"--mcp {shlex.quote(name.strip() or 'files')}={shlex.quote(way)} {_permission(way)}"
-        for way in ways
+        f"--mcp {quote(name.strip() or 'files')}={quote(way)} {_permission(way)}" for way in ways
     ]
     hint = f"write {', or '.join(written)}"
     return Diagnostics([Diagnostic("bad-server", f"`{given}` names no MCP server", hint=hint)])
 
 
 def _permission(server: str) -> str:
+    from shlex import quote
+
     _, is_address, rest = server.partition("://")
     return (
-        f"--allow-net {shlex.quote(rest.partition('/')[0])}"
+        f"--allow-net {quote(rest.partition('/')[0])}"
         if is_address
-        else f"--allow-run {shlex.quote(server.split()[0])}"
+        else f"--allow-run {quote(server.split()[0])}"
     )
 
 
@@ -94,6 +95,8 @@ def in_json(servers: "Servers", tool: str) -> set[str]:
 
 def _takes_text(said: Any, whole: Any) -> bool:
     """Whether a text may fit a schema: one that says no type takes any, and so does a circle."""
+    from sexplang.terms.schema.schemas import References  # a run without servers needs none
+
     references = References(whole)
     work, seen = [said], set[int]()
     is_said = False

@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from sexplang.terms.diagnostic import Diagnostic
     from sexplang.terms.program import Program
 
-_WHOLE = re.compile(r"(scripted|replay|local):|([a-z]+:)?https?://", re.IGNORECASE)
+_WHOLE = r"(?i:(scripted|replay|local):|([a-z]+:)?https?://)"
 """How a model begins whose name may hold a `=` itself."""
 
 
 def pair(word: str) -> tuple[str | None, str]:
     """`NAME=M` as both, and `M` with no name, which is `default=M`."""
     name, equals, model = word.partition("=")
-    if not equals or _WHOLE.match(word):
+    if not equals or re.match(_WHOLE, word):
         return None, word
     return None if name == "default" else name, model
 

@@ -119,6 +119,15 @@ def _calculate(operate: Operate) -> dict[str, Any]:
 def _divide(operate: Operate) -> dict[str, Any]:
     """Return the makers of a division. All its kinds agree for `0 <= a` and `0 < b`."""
 
+    def by_constant(i: int, c: int, slow: Slow) -> Simple:
+        end = MOST if c > 0 else 0
+
+        def run(env: Env) -> Value:
+            a = env[i]
+            return operate(a, c) if a.__class__ is int and 0 <= a < end else slow(a, c, env)
+
+        return run
+
     def by_any(left: Simple, right: Simple, slow: Slow) -> Simple:
         def run(env: Env) -> Value:
             a, b = left(env), right(env)
@@ -128,7 +137,7 @@ def _divide(operate: Operate) -> dict[str, Any]:
 
         return run
 
-    return {"any any": by_any}
+    return {"near constant": by_constant, "any any": by_any}
 
 
 is_integer = _any_constant(eq)

@@ -218,7 +218,7 @@ def perform(
             _say_spending(outcome, progress is not None and progress.usage.is_asked)
         error = getattr(outcome, "error", None)
         if trace is not None:
-            trace.over(error)
+            trace.finish(error)
         if error is None:
             try:
                 value = shaped(outcome.value)
@@ -288,7 +288,7 @@ def drive_to_end(
             write=_printing(settings),
             log=_logging(settings, trace),
             person=person_at(sys.stdin, sys.stderr),
-            on_event=progress if trace is None else trace.watching(progress),
+            on_event=progress if trace is None else trace.wrap_watch(progress),
             models=settings.models,
             on_named=progress.note_model,
             memory=settings.index,

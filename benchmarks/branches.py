@@ -27,7 +27,9 @@ from sexplang.terms.source import Source
 ASK = "(define-effect (ask n))\n"
 PROGRAMS = {
     "a branch": "(par-map ask (range N))",
-    "a job in line for a place": "(par-map (lambda (n) (in-place (lambda () (ask n)))) (range N))",
+    "a job that waits for a permit": (
+        "(par-map (lambda (n) (with-permit (lambda () (ask n)))) (range N))"
+    ),
 }
 
 COST = 40e-6

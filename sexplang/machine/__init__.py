@@ -21,7 +21,7 @@ back as what its kind is `stripped` to, without frames and return clauses, and l
 | scope | a deadline, a budget or a plan's steps, `unwinding` | its id | (id, what to do then) |
 | own | a clause that owns a continuation with cleanup | the continuation | the same |
 | used | the same once the continuation was called | None | the same |
-| job | `(in-place f)`: what waits in it needs a permit | None | the same |
+| job | `(with-permit f)`: what waits in it needs a permit | None | the same |
 | cross | a clause from beyond a branch's base, `handlers` | the branch's own stack | cut |
 | conversation | a call of a task, `converse` (a handle) | session, work, timeout, task | pending |
 | attempt | `(attempt e)` and tools, `converse` (a handle) | () | pending |

@@ -9,7 +9,7 @@ from sexplang.terms.values.value import Fault, Record, Value
 from sexplang.terms.work import Work
 
 
-class Asked(Exit):
+class AskHost(Exit):
     """A request that nobody in the program answers."""
 
     __slots__ = ("arguments", "k", "operation", "s", "span")  # made twice as fast without a dict
@@ -24,7 +24,7 @@ class Asked(Exit):
         self.span = span
 
 
-class Forked(Exit):
+class Fork(Exit):
     """Branches to start, each `(fn, a)`; the list of their values goes to `k`.
 
     At most `limit` of them run at a time. In a race the first value that is not `Lost` goes to
@@ -64,7 +64,7 @@ class Settled:
     ends: bool
 
 
-class Proposed(Exit):
+class JudgePlan(Exit):
     """A plan to be judged: what is said about it goes to `k`."""
 
     def __init__(self, plan: Value, limits: Value, k: Frame, s: Segment) -> None:
@@ -134,7 +134,7 @@ class BeginSpan(Exit):
         self.name = name
 
 
-class Requested(Exit):
+class RequestSubtask(Exit):
     """Somebody asks for a subtask: goes on with `step`, unless it is one too many."""
 
     def __init__(self, step: Step) -> None:
@@ -150,7 +150,7 @@ class EndSpan(Exit):
         self.step = step
 
 
-class Aborted(Exit):
+class AbortHandler(Exit):
     """A handle expression of another branch, `level` levels deep in the tree, is ended.
 
     `node` is its segment there; `then` what its end is (see `control.finish`). `k` and `s` are
@@ -179,7 +179,7 @@ class Uncaught(Exit):
         self.k = k
         self.s = s
 
-    def stand(self, fn: Any, a: Any, k: Frame, s: Segment) -> None:
+    def record_step(self, fn: Any, a: Any, k: Frame, s: Segment) -> None:
         """The step that it ends: of one that fails because another did, that one."""
         placed: Fault | Uncaught = self
         if a.__class__ is Failure:
@@ -191,14 +191,14 @@ ERRORS = (Fault, Uncaught)
 """Errors on Python's stack: a piece of code that they pass says where it is."""
 
 
-class Interrupted(Exit):
+class StepInterrupt(Exit):
     """The loop was left in the midst of a step, from outside; `step` is to be taken again."""
 
     def __init__(self, step: Step) -> None:
         self.step = step
 
 
-class Paused(Exit):
+class SliceEnd(Exit):
     """A slice of steps is over; `step` is the next, and `rest` how many more frames there may be
     at least, and how many more elements."""
 
@@ -207,7 +207,7 @@ class Paused(Exit):
         self.rest = rest
 
 
-class Broken(Exit):
+class LimitReached(Exit):
     """A limit of the interpreter: nothing catches it and no `finally` runs.
 
     `step` is the one that was at work, if one was.
@@ -217,10 +217,10 @@ class Broken(Exit):
         self.error = error
         self.step = step
 
-    def stand(self, fn: Any, a: Any, k: Frame, s: Segment) -> None:
+    def record_step(self, fn: Any, a: Any, k: Frame, s: Segment) -> None:
         """The step that it ends."""
         self.step = fn, a, k, s
 
 
-ENDS = frozenset([Uncaught, Broken])
+ENDS = frozenset([Uncaught, LimitReached])
 """Those that are told the step that they end: `stand` is called with it."""

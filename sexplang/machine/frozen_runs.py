@@ -426,11 +426,11 @@ class _Thawer:
             items = [self._get(part) for part in parts]
             return Map(zip(items[::2], items[1::2], strict=True))
         if word == "context":
-            conversations, scopes, spared, doing, jobs, plans, *keys = map(self._get, parts)
+            conversations, scopes, expired_scopes, doing, jobs, plans, *keys = map(self._get, parts)
             linked = self._linked
             for key in keys:
                 linked = narrow(linked, key)
-            return Ctx(linked, conversations, scopes, spared, doing, jobs, plans)
+            return Ctx(linked, conversations, scopes, expired_scopes, doing, jobs, plans)
         if word == "closure":
             return Closure(*map(self._get, parts))
         if word == "continuation":

@@ -6,9 +6,9 @@ The rules, with the programs that showed them, are in `spec/4-effects.md`.
 from typing import Any
 
 from sexplang.machine.errors import cannot_resume_across, error_from, not_resumable
-from sexplang.machine.exits import Aborted, Asked, Interrupted, Requested, Uncaught
-from sexplang.machine.positions.earlier_values import telling_bound
-from sexplang.machine.positions.error_positions import blame, calling
+from sexplang.machine.exits import AbortHandler, AskHost, RequestSubtask, StepInterrupt, Uncaught
+from sexplang.machine.positions.earlier_values import add_bound_values
+from sexplang.machine.positions.error_positions import blame, call_frame
 from sexplang.machine.stack import (
     BASE,
     BOTTOM,
@@ -63,7 +63,7 @@ def perform(
     level = -1
     refusal = False
     if operation == "subtask" and start is None:
-        return leave, Requested((_go_on, (arguments, span, sent), k, s)), k, s
+        return leave, RequestSubtask((_go_on, (arguments, span, sent), k, s)), k, s
     if operation == "error":
         arguments = (blame(_error_alone(arguments, span), k, s),)
         refusal = arguments[0].fields.get("reason") == "resume-across-par"
@@ -75,7 +75,7 @@ def perform(
                     work(1)  # one error may pass as many as there are
                     continue
                 if operation == "error":
-                    arguments = (telling_bound(arguments[0], k, s, node),)
+                    arguments = (add_bound_values(arguments[0], k, s, node),)
                     if level < 0 and s[3].conversations:
                         arguments = (_with_held(arguments[0], s, node),)
                 if level < 0:
@@ -98,15 +98,15 @@ def perform(
             kind.guard(node, operation, arguments)
         node = below
     if operation == "error":
-        raise Uncaught(telling_bound(arguments[0], k, s), k, s)
+        raise Uncaught(add_bound_values(arguments[0], k, s), k, s)
     default = s[3].linked.defaults.get(operation)
     if default is not None:
-        return default.code.body, (default.env, *arguments), calling(span, k), s
+        return default.code.body, (default.env, *arguments), call_frame(span, k), s
     if sent is None:
         sent = plain_arguments(arguments)
         if operation == "model" and s[3].conversations:
             k = (_take_offer, k, _tools_in(sent))
-    return leave, Asked(operation, sent, k, s, span), k, s
+    return leave, AskHost(operation, sent, k, s, span), k, s
 
 
 def _tools_in(sent: tuple[Any, ...]) -> tuple[str, ...]:
@@ -184,11 +184,11 @@ def _take(
     env = environment(node) + values + (continuation,)
     below, outer = node[1], node[2]
     if continuation.cleanup and clause.kind != "kept":
-        context = context.naming(outer[3])
+        context = context.with_program_of(outer[3])
         return clause.body, env, BOTTOM, (OWN, below, outer, context, continuation)
     if outer[3] is context:
         return clause.body, env, below, outer
-    context = context.naming(outer[3])
+    context = context.with_program_of(outer[3])
     return clause.body, env, BOTTOM, (BOUNDARY, below, outer, context, continuation)
 
 
@@ -204,11 +204,11 @@ def resume(continuation: Continuation, value: Value, k: Frame, s: Segment) -> St
         k, s = _leave_clause(continuation, k, s)
     k, s = _push(continuation, k, s)
     if any(id not in known for id in s[3].scopes):  # from here on, what bounds it counts
-        raise Interrupted((went, value, k, s))
-    return went, value, k, s
+        raise StepInterrupt((return_as_step, value, k, s))
+    return return_as_step, value, k, s
 
 
-def went(value: Value, k: Frame, s: Segment) -> Step:
+def return_as_step(value: Value, k: Frame, s: Segment) -> Step:
     """The value of a call that is a step, though it only goes back to a frame."""
     step: Step = k[0](value, k, s)
     return step
@@ -274,7 +274,7 @@ def forward(
     return perform(operation, arguments, above, top, span, start=s, resumable=resumable)
 
 
-def let_go(continuation: Continuation, k: Frame, s: Segment) -> Step:
+def discard(continuation: Continuation, k: Frame, s: Segment) -> Step:
     """`(abandon k)`: nil, once everything that k holds has been left."""
     k, s = _leave_clause(continuation, k, s)
     return abandon(continuation, k, s, ("value", None), _around(k, s))
@@ -322,8 +322,8 @@ def cross(
 ) -> Step:
     values = clause.bind(operation, arguments)
     if clause.kind == "never":
-        raise Aborted(level, node, ("clause", clause, values), k, s)
-    context = s[3].naming(node[2][3])
+        raise AbortHandler(level, node, ("clause", clause, values), k, s)
+    context = s[3].with_program_of(node[2][3])
     beyond = (BASE, BOTTOM, None, base_of(s)[3], Parent(node[2], level))
     crossing = (CROSS, BOTTOM, beyond, context, Crossing(k, s, node, level, resumable))
     return clause.body, (*environment(node), *values, ACROSS), BOTTOM, crossing
@@ -340,7 +340,7 @@ def resume_across(value: Value, k: Frame, s: Segment) -> Step:
 
 def _leave_cross(value: Value, s: Segment) -> Step:
     data = s[4]
-    raise Aborted(data.level, data.node, ("value", value), data.k, data.s)
+    raise AbortHandler(data.level, data.node, ("value", value), data.k, data.s)
 
 
 def _leave_cut_cross(value: Value, s: Segment) -> Step:

@@ -20,7 +20,7 @@ from contextvars import ContextVar
 from types import FunctionType
 from typing import Any
 
-from sexplang.machine.exits import ENDS, Broken, Interrupted, Paused
+from sexplang.machine.exits import ENDS, LimitReached, SliceEnd, StepInterrupt
 from sexplang.machine.handlers import fail
 from sexplang.machine.limits import (
     NO_MEMORY,
@@ -43,7 +43,7 @@ _SHORT = 64
 _LONG = 20_000
 """Steps of a turn: of a run's first one, and of all others."""
 
-_AT_ONCE = 1_024
+_AT_ONCE = 4_096
 """Elements that are gone through in one step of Python at most."""
 
 _TICKS = (None,) * _LONG
@@ -92,7 +92,7 @@ class Account:
     def charge(self, size: int) -> None:
         self.left -= size
         if self.left < 0:
-            raise Broken(too_much_made(self._limits.allocation))
+            raise LimitReached(too_much_made(self._limits.allocation))
         self._see(size)
 
     def work(self, count: int) -> None:
@@ -102,7 +102,7 @@ class Account:
         else:
             self._end(left)
             if self.over > self.beyond:
-                raise Broken(too_many_steps(self._limits.steps))
+                raise LimitReached(too_many_steps(self._limits.steps))
         self._see(count * _HARD)
 
     def walk(self, items: tuple[Any, ...], start: int) -> Any:
@@ -130,7 +130,7 @@ class Account:
             self.unseen = 0
             broken = look(self._limits)
             if broken is not None:
-                raise Broken(broken)
+                raise LimitReached(broken)
             self.is_over = True
             self._end(self.ticks.__length_hint__())
 
@@ -168,8 +168,8 @@ def run(
             length = min(length, end - used)
             if length <= 0 or (account.is_over and until is not None):
                 if used < most:
-                    return Paused(step, (room, account.left)), used
-                return Broken(too_many_steps(limits.steps), step), used
+                    return SliceEnd(step, (room, account.left)), used
+                return LimitReached(too_many_steps(limits.steps), step), used
             ticks: Any = iter(_TICKS)
             ticks.__setstate__(_LONG - length)
             account.ticks = ticks
@@ -180,20 +180,20 @@ def run(
                     gc.disable()
                 step = turn(step, ticks)
             except Interruption:
-                return Interrupted(step), used
+                return StepInterrupt(step), used
             used += length - ticks.__length_hint__() + account.over
             if isinstance(step, Exit):
                 return step, used
             room -= length
             broken = look(limits)
             if broken is not None:
-                return Broken(broken, step), used
+                return LimitReached(broken, step), used
             if STOPPED.get()():  # while we looked
-                return Interrupted(step), used
+                return StepInterrupt(step), used
             if room < _LONG:  # a turn could fill it
                 room, reached = _frames_left(limits, plan, step)
                 if reached is not None:
-                    return Broken(reached, step), used
+                    return LimitReached(reached, step), used
             turn, length, turns = _roomy_turn, _LONG, turns + 1
             if turns == 1:
                 collects = gc.isenabled()
@@ -217,7 +217,7 @@ def _turn(step: Step, ticks: Any) -> Step | Exit:
             return fn, a, k, s
         except Exit as left:
             if left.__class__ in ENDS:
-                left.stand(fn, a, k, s)  # type: ignore[attr-defined]
+                left.record_step(fn, a, k, s)  # type: ignore[attr-defined]
             # Its traceback would keep every Python frame of the step alive: a fifth of the time
             # of a request.
             left.__traceback__ = None
@@ -225,7 +225,7 @@ def _turn(step: Step, ticks: Any) -> Step | Exit:
         except Fault as fault:
             fn, a, k, s = _fail, Failure(fault, fn, a), k, s
         except Interruption:
-            return Interrupted((fn, a, k, s))
+            return StepInterrupt((fn, a, k, s))
         except MemoryError:
             fn, a, k, s = _out_of_memory, (fn, a), k, s
 
@@ -236,7 +236,7 @@ def _fail(failure: Failure, k: Frame, s: Segment) -> Step:
 
 
 def _out_of_memory(_: Any, k: Frame, s: Segment) -> Step:
-    raise Broken(NO_MEMORY)
+    raise LimitReached(NO_MEMORY)
 
 
 _roomy_turn = FunctionType(_turn.__code__.replace(co_stacksize=600_000), globals(), "_roomy_turn")

@@ -14,7 +14,7 @@ from sexplang.machine.scheduler.cancellation import cancel, make_cancelled
 from sexplang.machine.scheduler.scheduler import Scheduler
 from sexplang.machine.scheduler.slices import Pause, Slice
 from sexplang.machine.scopes.accounts import NO_ACCOUNTS, Accounts
-from sexplang.machine.scopes.budgets import METER, Meter, check_budget, regrown
+from sexplang.machine.scopes.budgets import METER, Meter, check_budget, reserve_next_attempt
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Run, Segment, Step
 from sexplang.terms.classes.node import define, evolve, field, frozen, node
 from sexplang.terms.effect import Request, SoFar, unknown
@@ -353,7 +353,7 @@ def hold_attempt(outcome: Suspended, id: str, usage: dict[str, Value]) -> Suspen
     times, held = state.scheduler.times, branch.held
     if held is None or not any(times.accounts[name].is_metered for name in held.scopes):
         return outcome
-    grown = regrown(times.accounts, held, usage, state.setting.meter)
+    grown = reserve_next_attempt(times.accounts, held, usage, state.setting.meter)
     if grown is None:
         return None
     accounts, held = grown

@@ -187,7 +187,7 @@ class Ctx:
             return Context(self.conversations, self.work)
         return _NOTHING
 
-    def but(
+    def replace(
         self,
         conversations: tuple[Conversation, ...] = _SAME,
         work: Work | None = _SAME,
@@ -210,10 +210,10 @@ class Ctx:
             self.plans if plans is _SAME else plans,
         )
 
-    def within(self, scope: str, is_plan: bool = False) -> "Ctx":
+    def with_scope(self, scope: str, is_plan: bool = False) -> "Ctx":
         """The same work, under one more deadline or budget."""
         plans = (*self.plans, scope) if is_plan else self.plans
-        return self.but(scopes=(*self.scopes, scope), plans=plans)
+        return self.replace(scopes=(*self.scopes, scope), plans=plans)
 
     def rebase(self, left: set[str], around: "Ctx", inside: int) -> "Ctx":
         """The same work elsewhere: without the deadlines and budgets that it has left, and the
@@ -230,24 +230,24 @@ class Ctx:
         jobs = None
         if self.jobs is not None and around.jobs is not None:
             jobs = (*around.jobs, *[id for id in self.jobs[inside:] if id not in around.jobs])
-        return self.but(scopes=scopes, expired_scopes=expired_scopes, jobs=jobs, plans=plans)
+        return self.replace(scopes=scopes, expired_scopes=expired_scopes, jobs=jobs, plans=plans)
 
-    def naming(self, around: "Ctx") -> "Ctx":
+    def with_program_of(self, around: "Ctx") -> "Ctx":
         """The same work, done by code that stands `around`: it refers to what that does."""
-        return self if self.linked is around.linked else self.but(linked=around.linked)
+        return self if self.linked is around.linked else self.replace(linked=around.linked)
 
-    def doing(self, work: Work) -> "Ctx":
+    def with_work(self, work: Work) -> "Ctx":
         """The same, as a part of a piece of work."""
-        return self.but(work=work)
+        return self.replace(work=work)
 
     def with_permit(self, id: str) -> "Ctx":
         """The same, as a part of one more job."""
-        return self.but(jobs=(*(self.jobs or ()), id))
+        return self.replace(jobs=(*(self.jobs or ()), id))
 
     def with_expired(self, broken: str) -> "Ctx":
         """Cleaning up for a scope that broke: its time does not count, its money and steps do."""
         scopes = tuple([id for id in self.scopes if id != broken])
-        return self.but(scopes=scopes, expired_scopes=(*self.expired_scopes, broken))
+        return self.replace(scopes=scopes, expired_scopes=(*self.expired_scopes, broken))
 
 
 class Exit(Exception):
@@ -262,7 +262,7 @@ def leave(exit: Exit, k: Frame, s: Segment) -> Step:
     raise exit
 
 
-class Ended(Exit):
+class BranchEnd(Exit):
     """A value reached the base of the branch."""
 
     def __init__(self, value: Value) -> None:
@@ -312,7 +312,7 @@ BOTTOM: Frame = (_bottom, None)
 
 
 def _reach_base(value: Value, s: Segment) -> Step:
-    raise Ended(value)
+    raise BranchEnd(value)
 
 
 BASE = Kind("base", _reach_base)

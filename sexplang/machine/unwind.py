@@ -162,7 +162,7 @@ def add_refusals(step: Step, refusals: tuple[Record, ...]) -> Step:
     """The step of whoever leaves scopes, with refusals of money that were met on the way; one that
     goes on with a value does not tell them."""
     fn, value, k, s = step
-    more = value.beside(Unwinding(refusals)) if isinstance(value, Unwinding) else value
+    more = value.combine_with(Unwinding(refusals)) if isinstance(value, Unwinding) else value
     return fn, more, k, s
 
 
@@ -184,7 +184,7 @@ def abandon(
     pending = then
     for kind, _, context, data in rebase_segments(continuation, s[3] if around is None else around):
         if kind is UNWINDING or kind is UNWINDING.stripped:
-            passing = passing.beside(_refusals_met(data, kind, pending is not None))
+            passing = passing.combine_with(_refusals_met(data, kind, pending is not None))
         if kind.pends:
             own = data[0] if kind.stripped is kind else data
             s = (kind.stripped, k, s, context, (own, pending))
@@ -229,17 +229,17 @@ def _leave_pending(value: Value, s: Segment) -> Step:
     if then is None:
         return give(value, s)
     if isinstance(value, Unwinding) and value.suppressed:
-        then = _telling(then, s[0], value.suppressed)
+        then = _with_refusals(then, s[0], value.suppressed)
     return finish(then, env, s[1], s[2])
 
 
-def _telling(then: Any, kind: Kind, refusals: tuple[Record, ...]) -> Any:
+def _with_refusals(then: Any, kind: Kind, refusals: tuple[Record, ...]) -> Any:
     """What was to be done when all has been left, where money was refused on the way: the error
     that waits tells it; what waits for no error fails."""
     if then[0] == "error":
         return "error", suppress(then[1], refusals)
     if then[0] == "value" and isinstance(then[1], Unwinding):
-        return "value", then[1].beside(Unwinding(refusals))
+        return "value", then[1].combine_with(Unwinding(refusals))
     if then[0] == "clause" and (kind is SCOPE.stripped or then[1] in kind.clauses.get("error", ())):
         error, *others = then[2]
         return "clause", then[1], (suppress(error, refusals), *others)
@@ -317,9 +317,13 @@ _LEFT = (_leave_on, BOTTOM)
 
 
 def _suppress(env: Any, k: Frame, s: Segment) -> Step:
-    """The body of a `finally` has been refused money: what is left goes on being left."""
+    """The body of a `finally` has been refused money: the unwinding goes on. So it does where that
+    body is unwound itself, and a finalizer in it is at work."""
+    refused = Unwinding((env[-2],))
+    if k[0] is not _end_finalizer:
+        return k[0], NOTHING.combine_with(refused), k, s
     below = k[1]
-    return below[0], k[2].beside(Unwinding((env[-2],))), below, s
+    return below[0], k[2].combine_with(refused), below, s
 
 
 def _refusals_met(data: Any, kind: Kind, is_target: bool) -> Unwinding:
@@ -330,7 +334,7 @@ def _refusals_met(data: Any, kind: Kind, is_target: bool) -> Unwinding:
     (before,), then = data
     if then is None:
         return NOTHING
-    return Unwinding(then[2]) if is_target else before.beside(Unwinding(then[2]))
+    return Unwinding(then[2]) if is_target else before.combine_with(Unwinding(then[2]))
 
 
 CLEANING = Kind("cleaning", give)

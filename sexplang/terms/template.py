@@ -4,6 +4,7 @@ Fields and defaults follow inventory 2.1 to 2.5 and decisions.md. Immutable.
 """
 
 import re
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from sexplang.terms.classes.node import evolve, field, frozen, node
@@ -56,6 +57,7 @@ class Text:
     slots: tuple[tuple[int, Slot], ...]
 
 
+@lru_cache(maxsize=256)  # a check and a preparation take the same texts apart
 def parse_text(source: str) -> Text | str:
     """Parse a text. Return its plain text if it has no slots: `{{{{` writes `{{`; any other `{{`
     opens a slot."""

@@ -17,7 +17,7 @@ from support.running import built
 from support.spent import price
 
 import sexplang
-from sexplang.hosts.terminal.budget_line import spending
+from sexplang.hosts.terminal.output import spending
 from sexplang.hosts.terminal.progress import Progress
 from sexplang.machine import start
 from sexplang.pipeline.pipeline import meter, tasks

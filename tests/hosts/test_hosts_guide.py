@@ -3,7 +3,7 @@
 from support.command import sexplang
 
 from sexplang.compiler.forms.shapes import SHAPES
-from sexplang.hosts.cli.guide import guide
+from sexplang.hosts.cli.shipped_pages import guide
 from sexplang.hosts.tokens import tokens
 from sexplang.machine import HIGHER
 from sexplang.pipeline.pipeline import STANDARD

@@ -6,7 +6,7 @@ import pytest
 
 import sexplang
 from sexplang.hosts.terminal.show import show_error
-from sexplang.machine.positions.error_positions import calling
+from sexplang.machine.positions.error_positions import call_frame
 from sexplang.machine.stack import BOTTOM
 from sexplang.terms.source import Source, Span
 
@@ -63,11 +63,11 @@ def test_the_line_of_the_caller_comes_first(before, call, after):
 @pytest.mark.parametrize(
     ("before", "call", "after"),
     [
-        ("(str ", "(in-place 5)", ")"),
-        ("", "(in-place (lambda (x) x))", ""),
+        ("(str ", "(with-permit 5)", ")"),
+        ("", "(with-permit (lambda (x) x))", ""),
         ("", "(race (car 5) (car 6))", ""),
         ("(define (go)\n  ", "(race (car 5))", ")\n(list (go))"),
-        ("(par 1 ", "(in-place vote)", ")"),
+        ("(par 1 ", "(with-permit vote)", ")"),
     ],
 )
 def test_every_error_has_a_place(before, call, after):
@@ -128,7 +128,7 @@ def test_the_place_is_kept_while_the_run_is_frozen():
 def test_calls_of_the_library_in_tail_position_take_no_stack():
     """As any others: the frame that remembers one caller gives way to that of the next."""
     first, second = (Span(Source("p", "(a) (b)"), at, at + 3) for at in (0, 4))
-    below = calling(first, BOTTOM)
+    below = call_frame(first, BOTTOM)
 
-    assert calling(second, below) == (below[0], BOTTOM, second, ())
-    assert calling(Span(Source("std/steps", "(a)"), 0, 3), below) is below
+    assert call_frame(second, below) == (below[0], BOTTOM, second, ())
+    assert call_frame(Span(Source("std/steps", "(a)"), 0, 3), below) is below

@@ -11,7 +11,7 @@ PLANS = frozenset("aceg")
 
 def entered(context, id):
     known = {*context.scopes, *context.expired_scopes}
-    return context if id in known else context.within(id, id in PLANS)
+    return context if id in known else context.with_scope(id, id in PLANS)
 
 
 @st.composite
@@ -24,7 +24,7 @@ def contexts(draw):
         elif word == "b" and id in context.scopes:
             context = context.with_expired(id)
         elif word == "w":
-            context = context.but((), None)
+            context = context.replace((), None)
         elif word == "j":
             context = context.with_permit(id)
     return context

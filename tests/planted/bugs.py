@@ -241,7 +241,7 @@ BUGS = [
         "machine/handlers.py",
         (
             (
-                '    raise Aborted(data.level, data.node, ("value", value), data.k, data.s)',
+                '    raise AbortHandler(data.level, data.node, ("value", value), data.k, data.s)',
                 "    return data.k[0], value, data.k, data.s",
             ),
         ),
@@ -292,7 +292,7 @@ BUGS = [
         (
             (
                 "        around = around.with_expired(broken)",
-                "        around = around.but()",
+                "        around = around.replace()",
             ),
         ),
     ),
@@ -380,8 +380,8 @@ BUGS = [
         "machine/scheduler/cancellation.py",
         (
             (
-                "        around = around.within(id).but(jobs=None)",
-                "        around = around.within(id)",
+                "        around = around.with_scope(id).replace(jobs=None)",
+                "        around = around.with_scope(id)",
             ),
         ),
         seed=11,

@@ -125,7 +125,7 @@ def test_a_server_that_fails_many_times_in_a_row_is_left_alone():
     host.clock.now += 2
     assert 0 == host.wait("0.7", FOR_EVER)
     assert host.wait("0.8", FOR_EVER) is None
-    host.when_probed(lambda: told.append("over"))
+    host.on_probe_end(lambda: told.append("over"))
     host.record_success("0.7")
 
     assert ["over"] == told
@@ -151,7 +151,7 @@ def test_a_server_whose_probe_fails_too_refuses_calls_at_once():
     with pytest.raises(Refusal):
         host.wait("0.8", FOR_EVER)
     host.record_failure("0.9", busy(), 0.1)
-    assert host.clock.now + 6 == host.until
+    assert host.clock.now + 6 == host.open_until
 
 
 def test_a_probe_that_is_withdrawn_leaves_its_place_to_another():

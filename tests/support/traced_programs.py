@@ -170,7 +170,7 @@ def played(
     trace.advance(outcome)
     run = Played(made)
     if not isinstance(outcome, Suspended):
-        trace.over()
+        trace.finish()
         return run
     performers = dict.fromkeys(("ask", "note", "model", "timer"), run.perform)
     driven = Run(outcome, performers, Journal(), trace=trace, parallel=random.choice((2, 100)))
@@ -194,10 +194,10 @@ def played(
         request = random.choice(timers if late else others)
         reply, failed = run.reply(request, random)
         driven.arrive(request.id, reply, failed, 1)
-        driven.waiting.clear()
+        driven.awaitables.clear()
         driven.withdrawn.clear()
         answered += 1
-    trace.over(getattr(driven.outcome, "error", None))
+    trace.finish(getattr(driven.outcome, "error", None))
     return run
 
 

@@ -63,7 +63,7 @@ CODES = re.compile(r'(?:_one\(|Finding\(|Diagnostic\(|code, title =|Rule\(\s*\w+
 def test_every_code_of_the_room_has_its_page():
     """Each page shows its own code, or says in text what no small file can show."""
     room = SPEC.parent / "sexplang" / "templates"
-    text = "".join(file.read_text() for file in room.glob("*.py"))
+    text = "".join(file.read_text() for file in room.rglob("*.py"))
     found = CODES.findall(re.sub(r"getattr\([^)]*\)", "", text))
     pages = {file.stem: file.read_text() for file in (SPEC / "errors").glob("*.md")}
     codes = [code for code in set(found) if code in pages]

@@ -199,6 +199,7 @@ HIGHER.update(
         "error": _raise,
         "abandon": _abandon,
         "as-work": _calling(2),
+        "with-permit": _calling(0),
         "in-place": _calling(0),
         "subagent-limits": lambda *_: nothing(DATA),
     }

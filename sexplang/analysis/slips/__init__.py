@@ -5,6 +5,7 @@ from sexplang.analysis.slips.answers import misread_answers
 from sexplang.analysis.slips.argument_kinds import misfits
 from sexplang.analysis.slips.catch_words import never_raised
 from sexplang.analysis.slips.certain import Certain
+from sexplang.analysis.slips.deprecated_names import find_deprecated
 from sexplang.analysis.slips.handler_answers import find_misanswers
 from sexplang.analysis.slips.payloads import misread_payloads, misread_settings
 from sexplang.analysis.slips.prompt_parameters import find_unused_params
@@ -46,4 +47,5 @@ def slips(program: Program) -> list[Diagnostic]:
         *misread_settings(program),
         *find_unused_params(program),
         *find_swapped_texts(program),
+        *find_deprecated(program),
     ]

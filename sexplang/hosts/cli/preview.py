@@ -74,7 +74,7 @@ def show_preview(settings: Settings, asked: Dispatched, source: Source) -> int:
         return idle.sleep(request.arguments[0])
 
     def look(request: Any) -> Any:
-        return idle.meanwhile(table[request.operation], request)
+        return idle.perform_busy(table[request.operation], request)
 
     journal = Journal()
     permissions = permissions_of(settings, settings.folder)

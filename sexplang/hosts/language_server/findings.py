@@ -50,7 +50,7 @@ def check_document(library: Library, name: str) -> Checked:
     effects: tuple[Row, ...] = ()
     try:
         if name.endswith(".test.sexp"):
-            from sexplang.hosts.testing.test_check import check_tests
+            from sexplang.hosts.testing.test_programs import check_tests
 
             found.extend(check_tests(source))
         else:

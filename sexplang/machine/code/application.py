@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from sexplang.machine.handlers import ACROSS, perform, resume, resume_across
-from sexplang.machine.positions.error_positions import calling
+from sexplang.machine.positions.error_positions import call_frame
 from sexplang.machine.stack import Closure, Continuation, Frame, Segment, Step
 from sexplang.machine.tasks.conversation import call_task
 from sexplang.terms.source import Span
@@ -48,7 +48,7 @@ def apply(
     if kind is Closure:
         code = function.code
         if code.is_library:
-            k = calling(span, k, env)
+            k = call_frame(span, k, env)
         if code.simple and len(arguments) == code.size:
             return code.body, (function.env,) + arguments, k, s
         return _enter(function, arguments, {}, k, s)
@@ -62,7 +62,7 @@ def apply(
                     continue
             elif one.__class__ not in _CALLED:
                 continue
-            k = calling(span, k, env)
+            k = call_frame(span, k, env)
             break
         return ENTRIES[function.name](arguments, k, s, span)
     if kind is Continuation:
@@ -75,7 +75,9 @@ def apply(
             arguments = operands(function, arguments)
         return perform(function.name, arguments, k, s, span)
     if kind is Task:
-        return call_task(function, task_inputs(function, arguments), {}, calling(span, k, env), s)
+        return call_task(
+            function, task_inputs(function, arguments), {}, call_frame(span, k, env), s
+        )
     raise Fault(
         "not-a-function",
         f"{abbreviate(function)} is not a function",
@@ -96,11 +98,11 @@ def apply_labelled(
     """Calls `function`; the last `len(labels)` of the arguments are given by name."""
     if isinstance(function, Task):
         inputs = task_inputs(function, arguments, labels)
-        return call_task(function, inputs, {}, calling(span, k, env), s)
+        return call_task(function, inputs, {}, call_frame(span, k, env), s)
     count = len(arguments) - len(labels)
     given, named = arguments[:count], dict(zip(labels, arguments[count:], strict=True))
     if isinstance(function, Closure):
-        k = calling(span, k, env) if function.code.is_library else k
+        k = call_frame(span, k, env) if function.code.is_library else k
         return _enter(function, given, named, k, s)
     if isinstance(function, Operation):
         values = _by_name(function.name, function.params, given, named)
@@ -109,7 +111,7 @@ def apply_labelled(
     entry = LABELLED.get(function.name) if isinstance(function, Higher) else None
     if entry is not None:
         _check_count(function.name, count, function.least, function.most)
-        return entry(arguments, labels, calling(span, k, env), s)
+        return entry(arguments, labels, call_frame(span, k, env), s)
     if isinstance(function, Procedure):
         raise Fault(
             "positions-only",

@@ -11,20 +11,20 @@ from sexplang.machine.code.binary import both
 from sexplang.machine.code.gather import enter, gather
 from sexplang.machine.code.maker import (
     HEAVIEST,
-    TALL,
+    MAX_NESTING,
     Maker,
     Piece,
     cap,
+    combine_simple,
     combines,
+    fits_inline,
     height,
-    low,
-    simply,
 )
-from sexplang.machine.code.simple import add_call, at
+from sexplang.machine.code.simple import add_call, locate
 from sexplang.machine.exits import ERRORS, Uncaught
 from sexplang.machine.handlers import perform, resume
-from sexplang.machine.positions.answer_misfits import misfit, tasks_of, telling
-from sexplang.machine.positions.error_positions import calling, return_value
+from sexplang.machine.positions.answer_misfits import misfit, name_tasks, tasks_of
+from sexplang.machine.positions.error_positions import call_frame, return_value
 from sexplang.machine.stack import Closure, Code, Continuation, Frame, Run, Segment, Step
 from sexplang.machine.tasks.conversation import Wants, call_task
 from sexplang.terms import core
@@ -37,9 +37,9 @@ from sexplang.terms.values.value import Fault, Higher, Operation, Task, Value
 def _primitive(maker: Maker, node: core.CallPrimitive, pieces: list[Piece]) -> Piece:
     primitive, span = node.primitive, node.span
     if tasks := tasks_of(node.arguments):
-        primitive = telling(primitive, tasks)
-    if low(pieces):
-        return simply(operands.call(primitive, pieces, span), pieces)
+        primitive = name_tasks(primitive, tasks)
+    if fits_inline(pieces):
+        return combine_simple(operands.call(primitive, pieces, span), pieces)
     pieces = cap(pieces)
     if len(pieces) == 2:
         return Piece(code=both(maker, node, primitive, *pieces), height=height(pieces))
@@ -49,7 +49,7 @@ def _primitive(maker: Maker, node: core.CallPrimitive, pieces: list[Piece]) -> P
         try:
             return k[0], function(*found), k, s
         except Fault as fault:
-            raise at(fault, span, env) from None
+            raise locate(fault, span, env) from None
 
     return Piece(code=gather(maker, node, pieces, finish), height=height(pieces) + 1)
 
@@ -60,12 +60,12 @@ def _make_known(maker: Maker, node: core.CallKnown, pieces: list[Piece]) -> Piec
     if _leads_into_library(code, node.span):
         return _into_library(_make_entering(maker, node, code, pieces), node.span)
     body = maker.pure(node.function)
-    if body is not None and low([*pieces, body]):
+    if body is not None and fits_inline([*pieces, body]):
         call = _pure_call(code, body.simple, depth, [piece.simple for piece in pieces])
-        made = simply(call, [*pieces, body])
+        made = combine_simple(call, [*pieces, body])
         if made.weight <= HEAVIEST:
             made.height = sum(piece.height for piece in [*pieces, body]) + 1
-            if made.height < TALL:
+            if made.height < MAX_NESTING:
                 return made
     return _make_entering(maker, node, code, pieces)
 
@@ -87,7 +87,9 @@ def _leads_into_library(code: Code, span: Span) -> bool:
 def _into_library(call: Piece, span: Span) -> Piece:
     """A call in the program of what the library defines."""
     run = call.run
-    return Piece(code=lambda env, k, s: run(env, calling(span, k, env), s), height=call.height + 1)
+    return Piece(
+        code=lambda env, k, s: run(env, call_frame(span, k, env), s), height=call.height + 1
+    )
 
 
 def _pure_call(code: Code, body: pure.Simple, depth: int, simples: list[Any]) -> pure.Simple:
@@ -176,9 +178,9 @@ def _make_applying(maker: Maker, node: core.Call, pieces: list[Piece]) -> Piece:
                 return apply_labelled(found[0], found[1:], labels, k, s, span, env)
             return apply(found[0], found[1:], k, s, span, env)
         except Fault as fault:
-            raise at(misfit(fault, tasks, found[1:]), span, env) from None
+            raise locate(misfit(fault, tasks, found[1:]), span, env) from None
         except Uncaught as error:
-            raise at(error, span, env) from None
+            raise locate(error, span, env) from None
 
     return Piece(code=gather(maker, node, pieces, finish), height=height(pieces) + 1)
 
@@ -212,7 +214,7 @@ def _task_call(
             below = k if is_library else (return_value, k, span, env)
             return call_task(task, inputs, {}, below, s, wants)
         except Fault as fault:
-            raise at(fault, span, env) from None
+            raise locate(fault, span, env) from None
 
     return Piece(code=gather(maker, node, pieces, finish), height=height(pieces) + 1)
 
@@ -227,7 +229,7 @@ def _perform_direct(operation: str, simples: list[Any], span: Span) -> Run:
         try:
             return perform(operation, tuple([simple(env) for simple in simples]), k, s, span)
         except ERRORS as error:
-            raise at(error, span, env) from None
+            raise locate(error, span, env) from None
 
     return run
 
@@ -253,13 +255,13 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
                     try:
                         return k[0], body(inner), k, s
                     except Fault as fault:
-                        raise at(add_call(fault, code), span, env) from None
+                        raise locate(add_call(fault, code), span, env) from None
             try:
                 if function.__class__ is Continuation:
                     return resume(function, only(env), k, s)
                 return apply(function, (only(env),), k, s, span, env)
             except ERRORS as error:
-                raise at(error, span, env) from None
+                raise locate(error, span, env) from None
 
         return one
 
@@ -274,7 +276,7 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
                 return resume(function, None, k, s)
             return apply(function, (), k, s, span, env)
         except ERRORS as error:
-            raise at(error, span, env) from None
+            raise locate(error, span, env) from None
 
     def many(env: Any, k: Frame, s: Segment) -> Step:
         function = callee(env)
@@ -286,6 +288,6 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
         try:
             return apply(function, values, k, s, span, env)
         except ERRORS as error:
-            raise at(error, span, env) from None
+            raise locate(error, span, env) from None
 
     return many if size else none

@@ -13,10 +13,10 @@ from sexplang.machine.code.maker import (
     height,
     makes,
 )
-from sexplang.machine.code.simple import at
-from sexplang.machine.exits import ERRORS, EnterScope, Forked, Lost
+from sexplang.machine.code.simple import locate
+from sexplang.machine.exits import ERRORS, EnterScope, Fork, Lost
 from sexplang.machine.handlers import forward, perform
-from sexplang.machine.positions.error_positions import calling
+from sexplang.machine.positions.error_positions import call_frame
 from sexplang.machine.positions.sites import CLAUSE, KIND, STRIPPED
 from sexplang.machine.scopes.budgets import check_budget, timeout
 from sexplang.machine.stack import BOTTOM, Frame, Segment, Step
@@ -36,7 +36,7 @@ def _perform(maker: Maker, node: core.PerformOp, loop: LoopCode | None) -> Makin
         try:
             return perform(operation, found, k, s, span)
         except ERRORS as error:
-            raise at(error, span, env) from None
+            raise locate(error, span, env) from None
 
     return Piece(code=gather(maker, node, pieces, finish), height=height(pieces) + 1)
 
@@ -50,7 +50,7 @@ def _forward(maker: Maker, node: core.Forward, loop: LoopCode | None) -> Making:
         try:
             return forward(found[0], operation, found[1:], k, s, span)
         except ERRORS as error:
-            raise at(error, span, env) from None
+            raise locate(error, span, env) from None
 
     return Piece(code=gather(maker, node, pieces, finish), height=height(pieces) + 1)
 
@@ -128,7 +128,7 @@ def _race(maker: Maker, node: core.Race, loop: LoopCode | None) -> Making:
 
     def run(env: Any, k: Frame, s: Segment) -> Step:
         starts = tuple([(_run, (code, env)) for code in codes])
-        raise Forked(starts, calling(span, k), s, race=True)
+        raise Fork(starts, call_frame(span, k), s, race=True)
 
     return Piece(code=run)
 
@@ -154,7 +154,7 @@ def _entering(
         try:
             settings = check(found[0])
         except Fault as fault:
-            raise at(fault, span, env) from None
+            raise locate(fault, span, env) from None
         raise EnterScope(settings, run, env, k, s, span)
 
     return Piece(code=gather(maker, node, cap([bound]), finish), height=height([bound]) + 1)
@@ -167,6 +167,6 @@ def _par(maker: Maker, node: core.Par, loop: LoopCode | None) -> Making:
     def run(env: Any, k: Frame, s: Segment) -> Step:
         if not codes:
             return k[0], (), k, s
-        raise Forked(tuple([(code, env) for code in codes]), k, s)
+        raise Fork(tuple([(code, env) for code in codes]), k, s)
 
     return Piece(code=run)

@@ -61,15 +61,6 @@ def _values(simples: list[Any]) -> Callable[[Any], tuple[Value, ...]]:
     """Simple pieces to a function that gives their values as a tuple."""
     if not simples:
         return lambda env: ()
-    if len(simples) == 1:
-        (only,) = simples
-        return lambda env: (only(env),)
-    if len(simples) == 2:
-        left, right = simples
-        return lambda env: (left(env), right(env))
-    if len(simples) == 3:
-        one, two, three = simples
-        return lambda env: (one(env), two(env), three(env))
     return lambda env: tuple([simple(env) for simple in simples])
 
 

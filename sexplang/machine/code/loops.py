@@ -13,7 +13,7 @@ from sexplang.machine.code.maker import (
     height,
     makes,
 )
-from sexplang.machine.code.simple import at
+from sexplang.machine.code.simple import locate
 from sexplang.machine.stack import Frame, Run, Segment, Step
 from sexplang.terms import core
 from sexplang.terms.values.abbreviation import abbreviate, exact_twin
@@ -40,7 +40,7 @@ def _repeat(maker: Maker, node: core.Repeat, loop: LoopCode | None) -> Making:
                 f"`loop` counts with an exact integer from 0 on, not {abbreviate(times)}",
                 hint=exact_twin(times) or "write (loop ((x init) …) …) to loop with variables",
             )
-            raise at(fault, span, env)
+            raise locate(fault, span, env)
         if times == 0:
             return k[0], (), k, s
         return run, env, (again, k, env, times - 1), s

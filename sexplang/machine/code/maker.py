@@ -16,7 +16,7 @@ from sexplang.machine.stack import Code, Frame, Run, Segment, Step
 from sexplang.terms.core import Const, Core, Known, Lambda, Local
 from sexplang.terms.values.value import Value
 
-TALL = 40
+MAX_NESTING = 40
 """How many Python calls pieces may nest."""
 
 HEAVIEST = 100
@@ -50,7 +50,7 @@ class Piece:
         """The piece as code, whatever it is, at most `TALL` Python calls high."""
         if self.code is None:
             self.code = value_of(self.simple)
-        elif self.height > TALL:
+        elif self.height > MAX_NESTING:
             self.code = bounce(self.code)
             self.height = 0
         return self.code
@@ -194,9 +194,9 @@ def bounce(code: Run) -> Run:
     return run
 
 
-def low(pieces: list[Piece]) -> bool:
+def fits_inline(pieces: list[Piece]) -> bool:
     """Whether all are simple and one more level of them may be called directly."""
-    return not [piece for piece in pieces if piece.simple is None or piece.height >= TALL]
+    return not [piece for piece in pieces if piece.simple is None or piece.height >= MAX_NESTING]
 
 
 def height(pieces: list[Piece]) -> int:
@@ -204,7 +204,7 @@ def height(pieces: list[Piece]) -> int:
     return 1 + max([piece.height for piece in pieces], default=0)
 
 
-def simply(simple: Any, pieces: list[Piece]) -> Piece:
+def combine_simple(simple: Any, pieces: list[Piece]) -> Piece:
     """A simple piece made of simple pieces."""
     height, weight = 0, 1
     for piece in pieces:
@@ -218,7 +218,7 @@ def cap(pieces: list[Piece]) -> list[Piece]:
     """The pieces, with those that are simple but too tall as code of their own."""
     return [
         piece
-        if piece.simple is None or piece.height < TALL
+        if piece.simple is None or piece.height < MAX_NESTING
         else Piece(code=bounce(value_of(piece.simple)))
         for piece in pieces
     ]

@@ -11,14 +11,13 @@ from sexplang.machine.code.maker import (
     Making,
     Piece,
     cap,
+    combine_simple,
     combines,
     every_one,
+    fits_inline,
     height,
-    low,
     makes,
-    simply,
 )
-from sexplang.machine.code.turns import turn
 from sexplang.machine.stack import Closure, Frame, Run, Segment, Step
 from sexplang.terms import core
 from sexplang.terms.values.value import Fault, Value
@@ -70,7 +69,7 @@ def _read_input(inputs: dict[str, Value], name: str, span: Any, env: Any) -> Val
     if name in inputs:
         return inputs[name]
     fault = Fault("missing-input", f"the program needs the input `{name}`", hint=f"give {name}=…")
-    raise pure.at(fault, span, env)
+    raise pure.locate(fault, span, env)
 
 
 @makes(core.If)
@@ -79,8 +78,8 @@ def _if(maker: Maker, node: core.If, loop: LoopCode | None) -> Making:
     then = yield node.then, loop
     otherwise = yield node.otherwise, loop
     pieces = [test, then, otherwise]
-    if low(pieces):
-        return simply(pure.choose(test.simple, then.simple, otherwise.simple), pieces)
+    if fits_inline(pieces):
+        return combine_simple(pure.choose(test.simple, then.simple, otherwise.simple), pieces)
     (test,) = cap([test])
     if test.simple is None:
         run = _if_waiting(maker, node, test.run, then.run, otherwise.run)
@@ -90,10 +89,6 @@ def _if(maker: Maker, node: core.If, loop: LoopCode | None) -> Making:
 
 def _if_code(test: Any, then: Piece, otherwise: Piece) -> Run:
     """The commonest shapes save a call: one branch ends here, the other goes on."""
-    if then.simple is not None and otherwise.jump is not None:
-        turning = turn(test, then.simple, *otherwise.jump)
-        if turning is not None:
-            return turning
     if then.simple is not None and otherwise.simple is None:
         value, onward = then.simple, otherwise.run
 
@@ -137,20 +132,20 @@ def _if_waiting(maker: Maker, node: core.If, test: Run, then: Run, otherwise: Ru
 
 @makes(core.And)
 def _and(maker: Maker, node: core.And, loop: LoopCode | None) -> Making:
-    return (yield from _deciding(maker, node, loop, pure.every, True))
+    return (yield from _short_circuit(maker, node, loop, pure.every, True))
 
 
 @makes(core.Or)
 def _or(maker: Maker, node: core.Or, loop: LoopCode | None) -> Making:
-    return (yield from _deciding(maker, node, loop, pure.some, False))
+    return (yield from _short_circuit(maker, node, loop, pure.some, False))
 
 
-def _deciding(
+def _short_circuit(
     maker: Maker, node: core.And | core.Or, loop: LoopCode | None, make: Any, onward: bool
 ) -> Making:
     pieces = yield from _items(node.items, loop)
-    if low(pieces):
-        return simply(make(tuple([piece.simple for piece in pieces])), pieces)
+    if fits_inline(pieces):
+        return combine_simple(make(tuple([piece.simple for piece in pieces])), pieces)
     pieces = cap(pieces)
     run = pieces[-1].run
     for part in reversed(range(len(pieces) - 1)):
@@ -186,8 +181,8 @@ def _decide(
 @makes(core.Seq)
 def _seq(maker: Maker, node: core.Seq, loop: LoopCode | None) -> Making:
     pieces = yield from _items(node.items, loop)
-    if low(pieces):
-        return simply(pure.sequence(tuple([piece.simple for piece in pieces])), pieces)
+    if fits_inline(pieces):
+        return combine_simple(pure.sequence(tuple([piece.simple for piece in pieces])), pieces)
     pieces = cap(pieces)
     run, tall = pieces[-1].run, pieces[-1].height
     for part in reversed(range(len(pieces) - 1)):
@@ -228,9 +223,9 @@ def _items(items: tuple[Any, ...], loop: LoopCode | None) -> Any:
 def _let(maker: Maker, node: core.Let, loop: LoopCode | None) -> Making:
     values = yield from every_one(maker, node.values)
     body = yield node.body, loop
-    if low([*values, body]):
+    if fits_inline([*values, body]):
         made = pure.binding(tuple([value.simple for value in values]), body.simple)
-        return simply(made, [*values, body])
+        return combine_simple(made, [*values, body])
     run = body.run
     values = cap(values)
     if len(values) == 1:
@@ -263,9 +258,9 @@ def _let_one(maker: Maker, node: core.Let, value: Piece, body: Run) -> Run:
 @combines(core.MakeTable, attrgetter("values"))
 def _table(maker: Maker, node: core.MakeTable, values: list[Piece]) -> Piece:
     keys = node.keys
-    if low(values):
+    if fits_inline(values):
         made = pure.table(keys, tuple([value.simple for value in values]))
-        return simply(made, values)
+        return combine_simple(made, values)
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         return k[0], dict(zip(keys, found, strict=True)), k, s
@@ -276,8 +271,8 @@ def _table(maker: Maker, node: core.MakeTable, values: list[Piece]) -> Piece:
 @makes(core.Path)
 def _path(maker: Maker, node: core.Path, loop: LoopCode | None) -> Making:
     fields, span, needed, base = node.fields, node.span, node.needed, (yield node.base, None)
-    if low([base]):
-        return simply(pure.path(base.simple, fields, span, needed), [base])
+    if fits_inline([base]):
+        return combine_simple(pure.path(base.simple, fields, span, needed), [base])
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         return k[0], pure.follow(found[0], fields, span, needed, env), k, s

@@ -3,10 +3,10 @@
 from typing import Any
 
 from sexplang.machine.code.application import ENTRIES, LABELLED, apply
-from sexplang.machine.code.simple import at
+from sexplang.machine.code.simple import locate
 from sexplang.machine.errors import error_from, user_error
-from sexplang.machine.exits import Forked
-from sexplang.machine.handlers import fail, let_go
+from sexplang.machine.exits import Fork
+from sexplang.machine.handlers import discard, fail
 from sexplang.machine.library.collect import items_of
 from sexplang.machine.library.iteration import WALKS
 from sexplang.machine.library.merge_sort import sort, sort_by
@@ -77,7 +77,7 @@ def _abandon(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
     continuation = arguments[0]
     if not isinstance(continuation, Continuation):
         raise Fault("wrong-type", f"`abandon` takes a continuation, not {abbreviate(continuation)}")
-    return let_go(continuation, k, s)
+    return discard(continuation, k, s)
 
 
 def _start(call: tuple[Value, Value, Span | None], k: Frame, s: Segment) -> Step:
@@ -85,7 +85,7 @@ def _start(call: tuple[Value, Value, Span | None], k: Frame, s: Segment) -> Step
     try:
         return apply(function, (item,), k, s, span)
     except Fault as fault:
-        raise at(fault, span) from None
+        raise locate(fault, span) from None
 
 
 def _fork_map(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
@@ -96,7 +96,7 @@ def _fork_map(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | N
         raise Fault("wrong-type", "`limit:` of `par-map` is an integer from 1 on")
     if not items:
         return k[0], (), k, s
-    raise Forked(tuple([(_start, (function, item, span)) for item in items]), k, s, limit)
+    raise Fork(tuple([(_start, (function, item, span)) for item in items]), k, s, limit)
 
 
 _TABLE: tuple[tuple[str, int, int | None, Any, str], ...] = (
@@ -115,7 +115,14 @@ _TABLE: tuple[tuple[str, int, int | None, Any, str], ...] = (
     ("in-node", 3, 3, in_node, "(in-node node budget f): calls f as the work of a plan's node"),
     ("check-outputs", 2, 2, check_outputs, "(check-outputs node result): {artifacts missing}"),
     ("run-plan", 4, 4, run_plan, "(run-plan text inputs allow budget): a model's program"),
-    ("in-place", 1, 1, call_with_permit, "(in-place f): calls f, as one of at most 3 at a time"),
+    (
+        "with-permit",
+        1,
+        1,
+        call_with_permit,
+        "(with-permit f): calls f, as one of at most 3 at a time",
+    ),
+    ("in-place", 1, 1, call_with_permit, "(in-place f): the old name of with-permit"),
     ("match-task", 1, 1, match_task, "(match-task request): the task that takes it"),
     ("task-of", 1, 1, task_of, "(task-of subtype): the one task of a subtype, or nil"),
     ("run-task", 3, 3, run_task, "(run-task task inputs overrides): calls a task"),

@@ -11,7 +11,7 @@ from itertools import chain, repeat, starmap
 from typing import Any, TypeAlias
 
 from sexplang.machine.code.application import Entry, apply
-from sexplang.machine.code.simple import add_call, at
+from sexplang.machine.code.simple import add_call, locate
 from sexplang.machine.library.collect import group, items_of, iterate_chain, unlink
 from sexplang.machine.stack import Closure, Frame, Segment, Step
 from sexplang.terms.quota import SMALL, account, charge
@@ -40,7 +40,7 @@ def direct(function: Value, count: int) -> Callable[..., Value] | None:
 
 def add_caller(fault: Fault, function: Value, span: Span | None) -> Fault:
     """The fault of a call of `function` that stands at `span`."""
-    return at(add_call(fault, function.code) if type(function) is Closure else fault, span)
+    return locate(add_call(fault, function.code) if type(function) is Closure else fault, span)
 
 
 def _pure(function: Value, count: int) -> Callable[[Any], Value] | None:

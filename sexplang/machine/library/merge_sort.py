@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sexplang.machine.code.application import apply
-from sexplang.machine.code.simple import at as placed
+from sexplang.machine.code.simple import locate as placed
 from sexplang.machine.library.collect import items_of, iterate_chain, unlink
 from sexplang.machine.library.iteration import add_caller, direct, each, same
 from sexplang.machine.stack import Closure, Frame, Segment, Step

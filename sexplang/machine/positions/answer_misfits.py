@@ -31,7 +31,7 @@ def tasks_of(arguments: Sequence[Core]) -> Tasks:
     return tuple(found)
 
 
-def telling(primitive: Primitive, tasks: Tasks) -> Primitive:
+def name_tasks(primitive: Primitive, tasks: Tasks) -> Primitive:
     """The primitive, whose faults name the task whose answer does not fit."""
     function: Callable[..., Value] = primitive.function
 

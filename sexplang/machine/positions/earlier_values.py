@@ -18,7 +18,7 @@ _LOOKED = 500
 """How many frames are looked at."""
 
 
-def telling_bound(error: Record, k: Frame, s: Segment, node: Segment = None) -> Record:
+def add_bound_values(error: Record, k: Frame, s: Segment, node: Segment = None) -> Record:
     """An error; with what was bound, in a program that has tasks: others have paid for nothing."""
     is_told = s[3].linked.known and isinstance(error.fields["details"], dict)
     return with_bound(error, k, s, node) if is_told else error

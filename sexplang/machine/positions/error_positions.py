@@ -78,7 +78,7 @@ def _own(place: Span | None) -> Span | None:
 # -- Calls into the library ---------------------------------------------------------------------
 
 
-def calling(span: Span | None, k: Frame, env: tuple[Any, ...] = ()) -> Frame:
+def call_frame(span: Span | None, k: Frame, env: tuple[Any, ...] = ()) -> Frame:
     """The frames below what the library does for a call in the program: two such calls in a row,
     the second in tail position, take no more than one. `env` is the environment of the call, if
     that is known."""

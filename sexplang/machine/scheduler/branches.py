@@ -210,7 +210,7 @@ class BranchTable:
         return now
 
 
-def make_fork(branch: Branch, left: exits.Forked) -> Forked:
+def make_fork(branch: Branch, left: exits.Fork) -> Forked:
     """The branch that forks: it takes an ordinal, and has begun none of its branches yet."""
     return Forked(
         branch.path,

@@ -74,7 +74,7 @@ def fail_uncaught(scheduler: "Scheduler", branch: Branch, left: exits.Uncaught) 
         scheduler.failure_site = left.failure_site
 
 
-def abort_handler(scheduler: "Scheduler", branch: Branch, left: exits.Aborted) -> None:
+def abort_handler(scheduler: "Scheduler", branch: Branch, left: exits.AbortHandler) -> None:
     """A handle expression of another branch is ended, with all branches in it."""
     if not _stop_on_way(scheduler, branch, left.level + 1, left):
         scheduler.park(branch, left)
@@ -83,7 +83,7 @@ def abort_handler(scheduler: "Scheduler", branch: Branch, left: exits.Aborted) -
             error, *others = then[2]
             error = add_partial_results(scheduler, error, target, left.node)
             then = (*then[:2], (error, *others))
-        _cut(scheduler, target, left.node, then)
+        _cut_branch(scheduler, target, left.node, then)
 
 
 def break_scope(
@@ -110,7 +110,7 @@ def break_scope(
             error = add_finished(error, values_so_far(target, errors_of_cancelled(target, each)))
     had = collect_partial_results(target, node, each.values()).without(part)
     error = had.add_to(with_bound(error, left.k, left.s, form), left.s, told)
-    _cut(scheduler, target, node, report_cut(error, registers_of(target)[1], node), scope)
+    _cut_branch(scheduler, target, node, report_cut(error, registers_of(target)[1], node), scope)
 
 
 def refuse_request(scheduler: "Scheduler", branch: Branch, left: Any, refused: Refused) -> None:
@@ -152,7 +152,7 @@ def _stop_on_way(scheduler: "Scheduler", branch: Branch, level: int, left: Any) 
         stopped = branches[branch.path[: 2 * depth]]
         if stopped.leaving:
             scheduler.park(branch, left)
-            _cut(scheduler, branches[stopped.path], None, None)
+            _cut_branch(scheduler, branches[stopped.path], None, None)
             return True
     return False
 
@@ -162,10 +162,10 @@ def _fail_program(scheduler: "Scheduler", error: Record) -> None:
     scheduler.failing = error
     root = evolve(scheduler.table.branches[()], leaving=True)
     scheduler.table.put((), root)
-    _cut(scheduler, root, None, None)
+    _cut_branch(scheduler, root, None, None)
 
 
-def _cut(
+def _cut_branch(
     scheduler: "Scheduler", branch: Branch, node: Segment, then: Any, scope: str | None = None
 ) -> None:
     """Leaves what is above `node` (None: all that the branch has), and then does `then`."""
@@ -219,7 +219,7 @@ def _unwind(
         id = request_id(branch.path, branch.ordinal)
         scheduler.ledger.grant_grace(id, scheduler.steps)
         branch = evolve(branch, ordinal=branch.ordinal + 1)
-        around = around.within(id).but(jobs=None)
+        around = around.with_scope(id).replace(jobs=None)
     if node is None:
         return branch, abandon_all(k, s, around, met)
     if stays:

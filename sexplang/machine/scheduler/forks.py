@@ -12,7 +12,7 @@ from sexplang.machine.scheduler.partial_results import errors_of_nodes
 from sexplang.machine.scheduler.plan_graphs import nodes_to_begin, start_of, values_so_far
 from sexplang.machine.scheduler.termination import reach_limit
 from sexplang.machine.scopes.suppression import Unwinding, suppress
-from sexplang.machine.stack import BASE, BOTTOM, Ended, Parent, Step
+from sexplang.machine.stack import BASE, BOTTOM, BranchEnd, Parent, Step
 from sexplang.machine.unwind import add_refusals, raise_error
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.values.materialization import materialize
@@ -26,7 +26,7 @@ _DEEPEST = 2_000
 """How deep branches may stand in branches: each knows all around it."""
 
 
-def fork(scheduler: "Scheduler", branch: Branch, left: exits.Forked) -> None:
+def fork(scheduler: "Scheduler", branch: Branch, left: exits.Fork) -> None:
     """The branch forks, unless there would be too many branches."""
     width, most = len(left.starts), scheduler.limits.branches
     deep = len(branch.path) // 2 >= _DEEPEST
@@ -51,7 +51,7 @@ def _begin(scheduler: "Scheduler", branch: Forked, indexes: Sequence[int]) -> No
         path = (*branch.path, branch.fork, index)
         if context.work is not None:
             work = _begin_span(scheduler, branch, path)
-            base = (BASE, BOTTOM, None, context.doing(work), parent)
+            base = (BASE, BOTTOM, None, context.with_work(work), parent)
         fn, a = branch.starts[index] if branch.after is None else start_of(branch, index)
         steps.append((path, (fn, a, BOTTOM, base)))
     scheduler.table.begin(steps)
@@ -68,7 +68,7 @@ def _begin_span(scheduler: "Scheduler", branch: Forked, path: Path) -> Work:
     return work
 
 
-def end_branch(scheduler: "Scheduler", branch: Branch, left: Ended) -> None:
+def end_branch(scheduler: "Scheduler", branch: Branch, left: BranchEnd) -> None:
     """A branch is over: its value is its parent's, unless it was cancelled."""
     value, table = left.value, scheduler.table
     refusals: tuple[Record, ...] = ()

@@ -1,10 +1,10 @@
-"""`(in-place f)`: branches whose work needs a permit, and how they wait for one."""
+"""`(with-permit f)`: branches whose work needs a permit, and how they wait for one."""
 
 from typing import TYPE_CHECKING, Any
 
 from sexplang.machine.code.application import apply
-from sexplang.machine.code.simple import at
-from sexplang.machine.exits import AcquirePermit, Asked, Broken
+from sexplang.machine.code.simple import locate
+from sexplang.machine.exits import AcquirePermit, AskHost, LimitReached
 from sexplang.machine.limits import too_many_scopes
 from sexplang.machine.scheduler.branches import Branch, Path, Queued, request_id
 from sexplang.machine.scheduler.cancellation import break_scope
@@ -24,7 +24,7 @@ _DEEPEST = 2_000
 def call_with_permit(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     """Leaves the loop until there is a permit."""
     if len(s[3].jobs or ()) >= _DEEPEST:
-        raise Broken(too_many_scopes(_DEEPEST))
+        raise LimitReached(too_many_scopes(_DEEPEST))
     raise AcquirePermit(arguments[0], k, s, span)
 
 
@@ -47,10 +47,10 @@ def _call_job(job: tuple[Value, Span | None], k: Frame, s: Segment) -> Step:
     try:
         return apply(function, (), k, s, span)
     except Fault as fault:
-        raise at(fault, span) from None
+        raise locate(fault, span) from None
 
 
-def wait_for_permit(scheduler: "Scheduler", branch: Branch, left: Asked) -> bool:
+def wait_for_permit(scheduler: "Scheduler", branch: Branch, left: AskHost) -> bool:
     """Whether the request is part of a job that has no permit; then the branch waits for one."""
     if scheduler.permits.acquire(left.s[3].jobs):
         return False
@@ -62,7 +62,7 @@ def wait_for_permit(scheduler: "Scheduler", branch: Branch, left: Asked) -> bool
 def _ask_again(asked: tuple[Any, ...], k: Frame, s: Segment) -> Step:
     """The job had no permit when it asked, and has one now."""
     operation, arguments, span = asked
-    raise Asked(operation, arguments, k, s, span)
+    raise AskHost(operation, arguments, k, s, span)
 
 
 def _queue(scheduler: "Scheduler", branch: Branch, step: Step) -> None:

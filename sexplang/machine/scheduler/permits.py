@@ -1,6 +1,6 @@
 """Permits: how many jobs are done at a time, and which comes next.
 
-`(in-place f)` begins a job. Jobs that are begun inside of it are its children, so all of them stand
+`(with-permit f)` begins a job. Jobs begun inside of it are its children, so all of them stand
 in trees, and each is named by its way from the root. A job is active while a branch waits for the
 host in it or in one of its children. Active jobs without active children hold the permits: a child
 works with the permit of its parent, which needs none meanwhile and has it back when the last of its

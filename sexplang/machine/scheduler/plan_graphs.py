@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeGuard
 
 from sexplang.machine.code.application import apply
-from sexplang.machine.exits import EnterScope, Proposed, Settled
-from sexplang.machine.exits import Forked as Fork
+from sexplang.machine.exits import EnterScope, JudgePlan, Settled
+from sexplang.machine.exits import Fork as Fork
 from sexplang.machine.handlers import fail
 from sexplang.machine.library.collect import items_of
 from sexplang.machine.limits import Limits
@@ -128,7 +128,7 @@ def judge_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | 
         )
     if s[3].linked.tasks is None:
         return _without_tasks(k, s)
-    raise Proposed(plan, limits, k, s)
+    raise JudgePlan(plan, limits, k, s)
 
 
 def task_bids(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
@@ -171,7 +171,7 @@ def _call(function: Value, k: Frame, s: Segment) -> Step:
 
 
 def judge(
-    left: Proposed, branches: Iterable[Branch], accounts: Accounts, planned: int, most: Limits
+    left: JudgePlan, branches: Iterable[Branch], accounts: Accounts, planned: int, most: Limits
 ) -> tuple[int, dict[str, Value]]:
     """How many nodes a proposal adds to the run, and what is said about it."""
     context = left.s[3]

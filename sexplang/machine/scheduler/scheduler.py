@@ -43,7 +43,7 @@ from sexplang.machine.scheduler.termination import (
 )
 from sexplang.machine.scopes.budgets import Meter
 from sexplang.machine.scopes.deadlines import Ledger
-from sexplang.machine.stack import BOTTOM, Ended, Exit, give
+from sexplang.machine.stack import BOTTOM, BranchEnd, Exit, give
 from sexplang.machine.unwind import leave_scope, raise_error
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.effect import UNMADE, Part, Request, SoFar, partial_usage, unknown
@@ -244,13 +244,13 @@ class Scheduler:
         if late is not None:
             until = before + grace if until is None else min(until, before + grace)
         left, self.steps = run(step, self.limits, used, plan, until, rest)
-        while slicing is None and isinstance(left, exits.Paused) and self.steps < before + grace:
+        while slicing is None and isinstance(left, exits.SliceEnd) and self.steps < before + grace:
             left, self.steps = run(left.step, self.limits, self.steps, plan, until, left.rest)
         if plan is not None:
             self.ledger.charge_steps(s, self.steps - before)
         if slicing is not None:
             slicing.count(branch, self.steps - before)
-        if isinstance(left, exits.Paused):
+        if isinstance(left, exits.SliceEnd):
             branch = evolve(branch, step=left.step)
             grace -= 0 if late is None else self.steps - before
             if late is not None and grace <= 0:
@@ -259,7 +259,7 @@ class Scheduler:
             elif slicing is not None:
                 self._halt(slicing, branch, left.rest, grace)
             return
-        if isinstance(left, exits.Broken):
+        if isinstance(left, exits.LimitReached):
             taken = self.steps - before
             spent = plan is not None and plan[1] <= taken and self.steps < self.limits.steps
             end_by_limit(self, branch, left, plan[0] if plan is not None and spent else None)
@@ -296,10 +296,10 @@ class Scheduler:
 
     # -- What a branch does when the loop is left -----------------------------------------------
 
-    def _continue(self, branch: Branch, left: exits.Interrupted) -> None:
+    def _continue(self, branch: Branch, left: exits.StepInterrupt) -> None:
         self.table.schedule(branch, left.step)
 
-    def _ask(self, branch: Branch, left: exits.Asked) -> None:
+    def _ask(self, branch: Branch, left: exits.AskHost) -> None:
         context, held = left.s[3], None
         if context.jobs and wait_for_permit(self, branch, left):
             return
@@ -359,7 +359,7 @@ class Scheduler:
         self.events.append(Ends(left.work.id, materialize(left.error)))
         self.table.schedule(branch, left.step)
 
-    def _count_subtask(self, branch: Branch, left: exits.Requested) -> None:
+    def _count_subtask(self, branch: Branch, left: exits.RequestSubtask) -> None:
         step = left.step
         if self.requested < self.limits.subtasks:
             self.requested += 1
@@ -367,7 +367,7 @@ class Scheduler:
             step = (raise_error, too_many_subtasks(self.limits.subtasks), *step[2:])
         self.table.schedule(branch, step)
 
-    def _judge_plan(self, branch: Branch, left: exits.Proposed) -> None:
+    def _judge_plan(self, branch: Branch, left: exits.JudgePlan) -> None:
         """Judges a plan, and counts its nodes in the same step."""
         branches = self.table.snapshot().values()
         count, told = judge(left, branches, self.ledger.accounts, self.planned, self.limits)
@@ -376,20 +376,20 @@ class Scheduler:
 
 
 _AFTER: dict[type[Exit], Callable[[Scheduler, Branch, Any], None]] = {
-    Ended: end_branch,
-    exits.Asked: Scheduler._ask,
-    exits.Forked: fork,
+    BranchEnd: end_branch,
+    exits.AskHost: Scheduler._ask,
+    exits.Fork: fork,
     exits.EnterScope: Scheduler._enter_scope,
     exits.LeaveScope: Scheduler._leave_scope,
     exits.AcquirePermit: begin_job,
     exits.ReadLimits: Scheduler._tell_limits,
     exits.BeginSpan: Scheduler._begin_span,
-    exits.Requested: Scheduler._count_subtask,
-    exits.Proposed: Scheduler._judge_plan,
+    exits.RequestSubtask: Scheduler._count_subtask,
+    exits.JudgePlan: Scheduler._judge_plan,
     exits.EndSpan: Scheduler._end_span,
-    exits.Aborted: abort_handler,
+    exits.AbortHandler: abort_handler,
     exits.Uncaught: fail_uncaught,
-    exits.Interrupted: Scheduler._continue,
+    exits.StepInterrupt: Scheduler._continue,
 }
 """What happens when a branch has left the loop."""
 

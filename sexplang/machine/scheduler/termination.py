@@ -32,7 +32,7 @@ _SCOPES, _PLANS = 2_000, 100
 
 
 def end_by_limit(
-    scheduler: "Scheduler", branch: Branch, left: exits.Broken, spent: str | None
+    scheduler: "Scheduler", branch: Branch, left: exits.LimitReached, spent: str | None
 ) -> None:
     """The loop has found a limit reached: the steps of the plan `spent`, or one of the run's.
     Work that has left the plan meanwhile goes on."""
@@ -50,7 +50,7 @@ def end_by_limit(
 def reach_limit(scheduler: "Scheduler", branch: Branch, error: Record, left: Any) -> None:
     """A limit is reached where the loop was left."""
     if hasattr(left, "s"):
-        work = left.starts[0][0] if isinstance(left, exits.Forked) else None
+        work = left.starts[0][0] if isinstance(left, exits.Fork) else None
         _end_innermost(scheduler, branch, error, (work, None, left.k, left.s))
     else:
         scheduler.broken, scheduler.ended = error, True

@@ -101,7 +101,7 @@ class Scope:
         """The scope when a call on its way may take so much more."""
         return self.with_change(0, tokens, usd, 0, tokens, usd)
 
-    def unmade(self, held: "Held") -> "Scope":
+    def without_call(self, held: "Held") -> "Scope":
         """The scope when a call was given up before anybody made it: as if nobody had asked."""
         return self.with_change(-1, -held.tokens, -held.usd, -1, -held.tokens, -held.usd)
 

@@ -317,7 +317,7 @@ def refund(accounts: Accounts, held: Held, error: Value, meter: Meter) -> Accoun
     return _over(accounts, held, tokens, usd)
 
 
-def regrown(
+def reserve_next_attempt(
     accounts: Accounts, held: Held, usage: dict[str, Value], meter: Meter
 ) -> tuple[Accounts, Held] | None:
     """An attempt at the call failed that took so much: held is that beside what the next one may
@@ -340,7 +340,7 @@ def take_back(accounts: Accounts, held: Held, part: Part | None, meter: Meter) -
     charged."""
     if part is not None and "unmade" in part:
         for name in held.scopes:
-            accounts = accounts.set(name, accounts[name].unmade(held))
+            accounts = accounts.set(name, accounts[name].without_call(held))
         return accounts
     if part is None:
         return _over(accounts, held, held.taken, held.taken_usd)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sexplang.machine.exits import Asked, EnterScope
+from sexplang.machine.exits import AskHost, EnterScope
 from sexplang.machine.scheduler.branches import Times, Waiting
 from sexplang.machine.scheduler.cut_short import waiting_error
 from sexplang.machine.scopes.accounts import Accounts, Bounds, Held, Scope
@@ -94,7 +94,7 @@ class Ledger:
         """Opens a scope when so many steps have been taken: the segment that stands for it."""
         scope = Scope(id, Bounds(left.span, **left.settings), began=steps)
         self.accounts = self.accounts.set(id, scope)
-        context = left.s[3].within(id, "steps" in left.settings)
+        context = left.s[3].with_scope(id, "steps" in left.settings)
         return (SCOPE, left.k, left.s, context, id)
 
     def grant_grace(self, id: str, steps: int) -> None:
@@ -106,7 +106,7 @@ class Ledger:
             id, Scope(id, Bounds(seconds=GRACE, more=more), began=steps)
         )
 
-    def admit_request(self, left: Asked) -> tuple[Refused | None, Held | None]:
+    def admit_request(self, left: AskHost) -> tuple[Refused | None, Held | None]:
         """A branch is about to wait: whether a scope breaks instead, and what is held. Raises
         Fault for a model call that no budget of tokens can hold."""
         context, accounts = left.s[3], self.accounts

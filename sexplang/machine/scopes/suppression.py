@@ -33,7 +33,7 @@ class Unwinding:
 
     suppressed: tuple[Record, ...] = ()
 
-    def beside(self, other: "Unwinding") -> "Unwinding":
+    def combine_with(self, other: "Unwinding") -> "Unwinding":
         """With those of another, which came later."""
         if not other.suppressed:
             return self

@@ -6,7 +6,7 @@ between two replies, so a continuation captured here captures the conversation.
 
 from typing import Any, Literal, TypeAlias
 
-from sexplang.machine.exits import BeginSpan, EndSpan, EnterScope, Forked
+from sexplang.machine.exits import BeginSpan, EndSpan, EnterScope, Fork
 from sexplang.machine.handlers import fail, is_handled, perform
 from sexplang.machine.positions.error_positions import return_value
 from sexplang.machine.stack import BOTTOM, Closure, Code, Ctx, Frame, Segment, Step, leave
@@ -93,7 +93,7 @@ def _converse(call: Call, k: Frame, s: Segment) -> Step:
     conversation, session, want = begun
     if isinstance(want, Broke):
         return _break(work, want.error, is_timed, k, s)
-    inner = context.but((*context.conversations, conversation), work)
+    inner = context.replace((*context.conversations, conversation), work)
     return _go_on(session, want, k, s, inner, is_timed, task if wants == "result" else None)
 
 
@@ -134,7 +134,7 @@ def _go_on(
         )
     if want.together:
         starts = tuple([(start_ask, ask) for ask in want.asks])
-        return leave, Forked(starts, _ALL_ANSWERED, s), _ALL_ANSWERED, s
+        return leave, Fork(starts, _ALL_ANSWERED, s), _ALL_ANSWERED, s
     return start_ask(want.asks[0], _ANSWERED, s)
 
 
@@ -168,7 +168,7 @@ def _over(work: Work | None, error: Record | None, step: Step) -> Step:
 def _with_items(context: Ctx, items: tuple[Value, ...]) -> Ctx:
     """The context of the conversation once it has found more for its children to inherit."""
     *above, own = context.conversations
-    return context.but(conversations=(*above, evolve(own, items=items)))
+    return context.replace(conversations=(*above, evolve(own, items=items)))
 
 
 def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:

@@ -4,7 +4,7 @@ from sexplang.machine.code.application import apply, task_inputs
 from sexplang.machine.errors import error_from
 from sexplang.machine.exits import BeginSpan, EndSpan, ReadLimits
 from sexplang.machine.handlers import fail
-from sexplang.machine.positions.error_positions import calling
+from sexplang.machine.positions.error_positions import call_frame
 from sexplang.machine.stack import BOTTOM, Frame, Kind, Linked, Segment, Step, give
 from sexplang.machine.tasks.conversation import call_task, continue_task
 from sexplang.terms.source import Span
@@ -174,7 +174,7 @@ def go_on(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None)
     name = task.template.name
     if linked.known.get(name) != task:
         _check_allowed(name, linked)
-    return continue_task(result.conversation, words, calling(span, k), s)
+    return continue_task(result.conversation, words, call_frame(span, k), s)
 
 
 def _cannot_go_on(result: Record) -> Fault:
@@ -233,7 +233,7 @@ def as_work(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | Non
 
 def _work(begun: tuple[Work, Value, Span | None], k: Frame, s: Segment) -> Step:
     work, function, span = begun
-    return apply(function, (), BOTTOM, (WORK, k, s, s[3].doing(work), None), span)
+    return apply(function, (), BOTTOM, (WORK, k, s, s[3].with_work(work), None), span)
 
 
 def _end_work(value: Value, s: Segment) -> Step:

@@ -7,7 +7,7 @@ function is called where the conversation asks for it.
 from typing import Any
 
 from sexplang.machine.code.application import fill
-from sexplang.machine.exits import Asked
+from sexplang.machine.exits import AskHost
 from sexplang.machine.handlers import plain_arguments
 from sexplang.machine.positions.error_positions import return_value
 from sexplang.machine.stack import Closure, Code, Frame, Linked, Segment, Step, leave
@@ -22,7 +22,7 @@ def _tool(env: Any, k: Frame, s: Segment) -> Step:
     function = linked.tools.get(arguments[0]) if s[0] is FUNCTION else None
     if function is None:
         span = k[2] if k[0] is return_value else None
-        return leave, Asked("tool", plain_arguments(tuple(arguments)), k, s, span), k, s
+        return leave, AskHost("tool", plain_arguments(tuple(arguments)), k, s, span), k, s
     given, code = dict(arguments[1]), linked.codes[function.index]
     rest = given.pop(function.rest, ())
     env = _environment(linked, code, k, s)

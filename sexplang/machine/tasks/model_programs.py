@@ -63,7 +63,7 @@ def run_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
             return k[0], _refuse((too_many,)), k, s
     run, _ = link(made, linked.outermost.tasks)
     env = (inputs, *inputs.values())
-    segment = (PLAN, k, s, s[3].but(linked=narrow(linked, key)), (key[2],))
+    segment = (PLAN, k, s, s[3].replace(linked=narrow(linked, key)), (key[2],))
     raise EnterScope(bounds, run, env, BOTTOM, segment, span)
 
 

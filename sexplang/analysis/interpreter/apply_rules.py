@@ -7,8 +7,7 @@ from sexplang.analysis.domain.effects_and_calls import EffectCounts, either, rep
 from sexplang.analysis.domain.handler_stack import ActiveHandle
 from sexplang.analysis.domain.primitive_results import item_of, least_of, size_of
 from sexplang.analysis.domain.values import ANY, NEVER, Abstract, Closure, Constant, functions
-from sexplang.analysis.interpreter.call_order import in_order
-from sexplang.analysis.interpreter.call_rules import HIGHER, apply, call_with_slots
+from sexplang.analysis.interpreter.call_rules import HIGHER, apply, call_with_slots, in_order
 from sexplang.analysis.interpreter.higher_order_rules import shortest
 from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Steps
 from sexplang.analysis.interpreter.resume_rules import escape

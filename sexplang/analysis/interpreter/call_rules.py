@@ -1,6 +1,6 @@
 """Rules for calls of functions, operations, tasks and the prelude."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from sexplang.analysis.domain.bounds import no_bound
@@ -16,9 +16,9 @@ from sexplang.analysis.domain.effects_and_calls import (
 )
 from sexplang.analysis.domain.environments import Environment
 from sexplang.analysis.domain.handler_stack import ActiveCall, ActiveHandle, is_alike
+from sexplang.analysis.domain.primitive_results import result_of
 from sexplang.analysis.domain.values import ANY, DATA, Abstract, Closure, Constant, Param, Resume
 from sexplang.analysis.domain.values import functions as functions_in
-from sexplang.analysis.interpreter.call_order import in_order, is_uncertain, slots_of, takes
 from sexplang.analysis.interpreter.interpreter import (
     AbstractInterpreter,
     Location,
@@ -86,8 +86,6 @@ def apply(
     if isinstance(callee, Constant) and isinstance(callee.value, Primitive):
         if not takes(callee.value, len(arguments)):
             return nothing(m.values.within(arguments))
-        from sexplang.analysis.domain.primitive_results import result_of
-
         return nothing(result_of(m.values, callee.value.name, arguments, span))
     if found is None:
         # An unknown function may call and return its arguments.
@@ -301,3 +299,51 @@ def _wider(m: AbstractInterpreter, old: Abstract | None, new: Abstract | None) -
     if old is None or new is None:
         return ANY
     return m.values.widen(old, new)
+
+
+def in_order(found: Iterable[Any]) -> list[Any]:
+    """Sort callees. The order of messages must not depend on addresses in memory."""
+    return sorted(found, key=_order)
+
+
+_KINDS = (Constant, Closure, Param, Resume)
+"""The order of callees of different kinds."""
+
+
+def _order(callee: Any) -> tuple[int, int, str]:
+    value = getattr(callee, "value", None)
+    name = getattr(value, "name", getattr(callee, "name", ""))
+    return _KINDS.index(type(callee)), getattr(callee, "function", 0), name
+
+
+def is_uncertain(callee: Abstract) -> bool:
+    """Return whether a value may be something else than one function."""
+    return not isinstance(callee, (Constant, Closure, Param, Resume))
+
+
+def takes(shape: Primitive | Higher, count: int) -> bool:
+    """Return whether a call with this many arguments fits."""
+    return shape.least <= count and (shape.most is None or count <= shape.most)
+
+
+def slots_of(
+    m: AbstractInterpreter,
+    function: Function,
+    arguments: tuple[Abstract, ...],
+    labels: tuple[str, ...],
+) -> tuple[Abstract | None, ...] | None:
+    """Return the value of each parameter (None: its default), or None if the call does not fit."""
+    count = len(arguments) - len(labels)
+    named = dict(zip(labels, arguments[count:], strict=True))
+    size = len(function.params)
+    slots: list[Abstract | None] = list(arguments[: min(count, size)])
+    for param in function.params[len(slots) :]:
+        given = named.get(param.name)
+        if given is None and param.default is None:
+            return None
+        slots.append(given)
+    if function.rest is not None:
+        slots.append(result_of(m.values, "list", arguments[size:count], function.span))
+    elif count > size:
+        return None
+    return tuple(slots)

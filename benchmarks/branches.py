@@ -19,15 +19,15 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.measure import in_turns
-from sexplang.build.pipeline import build
 from sexplang.machine import Done, Suspended, start, state_of
+from sexplang.pipeline.pipeline import build
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 
 ASK = "(define-effect (ask n))\n"
 PROGRAMS = {
     "a branch": "(par-map ask (range N))",
-    "a job in line for a place": "(par-map (lambda (n) (in-place (lambda () (ask n)))) (range N))",
+    "a job in line for a place": "(par-map (lambda (n) (with-permit (lambda () (ask n)))) (range N))",
 }
 
 COST = 40e-6

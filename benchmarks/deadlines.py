@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import sexplang
 from sexplang.machine import Done, Limits, Slice, Suspended, advance, start
-from sexplang.runtime.driver.deadlines import LOOK, Deadlines
+from sexplang.runtime.driver.deadlines import CLOCK_INTERVAL, Deadlines
 
 TWENTY = 20
 """Looks that a deadline may be late."""
@@ -135,11 +135,11 @@ def lateness(programs: int, seeds: int, shortest: float, longest: float) -> bool
             if end[0] != "seconds" or any(each != end for each in ends):
                 wrong += 1
                 print(f"program {seed} ends otherwise: {end}, and repeated {ends}\n{text}")
-            if seconds > TWENTY * LOOK:
-                print(f"program {seed} is {seconds / LOOK:.1f} looks late\n{text}")
-    looks = [each / LOOK for each in late]
+            if seconds > TWENTY * CLOCK_INTERVAL:
+                print(f"program {seed} is {seconds / CLOCK_INTERVAL:.1f} looks late\n{text}")
+    looks = [each / CLOCK_INTERVAL for each in late]
     print(f"{programs} programs, each repeated under {seeds} hash seeds; {wrong} ended otherwise")
-    print(f"a look at the clock about every {LOOK * 1000:g} ms")
+    print(f"a look at the clock about every {CLOCK_INTERVAL * 1000:g} ms")
     for name, each in (("median", median), ("99th percentile", _last), ("worst", max)):
         print(f"  {name:16} {each(late) * 1000:8.1f} ms  {each(looks):6.2f} looks late")
     return not wrong and max(looks) <= TWENTY
@@ -220,7 +220,7 @@ def primitives() -> None:
             print(f"{call}: {outcome}")
         found.append((longest, call))
     for seconds, call in sorted(found, reverse=True):
-        print(f"{seconds / LOOK:7.2f} looks  {seconds * 1000:7.1f} ms  {call}")
+        print(f"{seconds / CLOCK_INTERVAL:7.2f} looks  {seconds * 1000:7.1f} ms  {call}")
 
 
 def main() -> int:

@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from statistics import median
 
 from benchmarks.measure import Timed, seconds
-from sexplang.build.pipeline import build
 from sexplang.machine import Done, start
+from sexplang.pipeline.pipeline import build
 from sexplang.terms.source import Source
 
 DEPTHS = range(20)

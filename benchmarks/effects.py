@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.effects_expected import EXPECTED
 from benchmarks.measure import Timed, interleaved
-from sexplang.build.pipeline import build
 from sexplang.machine import Done, start
+from sexplang.pipeline.pipeline import build
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.values.value import Value

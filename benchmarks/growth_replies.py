@@ -6,8 +6,8 @@ from contextlib import suppress
 from benchmarks.growth import Routine
 from sexplang.tasks.requests.continuation import continuation
 from sexplang.templates import read_reply
-from sexplang.templates.reply.fences import find_fences
 from sexplang.templates.reply.json_repair import GaveUp, Mender
+from sexplang.templates.reply.reply import find_fences
 from sexplang.terms.json.json_reader import NotJson
 from sexplang.terms.json.strict import read_json
 from sexplang.terms.template import OutputFormat

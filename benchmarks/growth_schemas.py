@@ -8,13 +8,11 @@ from typing import Any
 from benchmarks.growth import Routine
 from benchmarks.measure import opcodes
 from sexplang.templates import read_reply
-from sexplang.templates.json_schema.account import Account
-from sexplang.templates.json_schema.checker import Check, check_of
+from sexplang.templates.json_schema.checker import Account, Check, check_of
 from sexplang.templates.json_schema.linear_patterns import pattern
 from sexplang.templates.json_schema.misfits import misfits
 from sexplang.templates.json_schema.schema import schema_problem
-from sexplang.templates.reply.answers import AnswerFitter
-from sexplang.templates.reply.integers import with_integers
+from sexplang.templates.reply.answers import AnswerFitter, with_integers
 from sexplang.terms.schema.schemas import Unbounded, bound_of
 from sexplang.terms.template import OutputFormat
 

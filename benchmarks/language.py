@@ -22,8 +22,8 @@ from attrs import frozen
 from benchmarks import depths, naive, text_to_result
 from benchmarks.measure import Timed, in_turns, ratio
 from benchmarks.workloads import WORKLOADS, Workload
-from sexplang.build.pipeline import build
 from sexplang.machine import Done, start
+from sexplang.pipeline.pipeline import build
 from sexplang.terms.source import Source
 from sexplang.terms.values.value import Value
 

@@ -22,9 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from attrs import frozen
 
 from benchmarks.measure import Timed, in_turns, ratio
-from sexplang.build.pipeline import build
 from sexplang.machine import Done, Suspended, start
 from sexplang.machine.frozen_runs import freeze
+from sexplang.pipeline.pipeline import build
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 

@@ -20,8 +20,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.measure import Timed, interleaved
-from sexplang.build.pipeline import build, tasks
 from sexplang.machine import Done, Suspended, start, state_of
+from sexplang.pipeline.pipeline import build, tasks
 from sexplang.runtime import Journal, drive
 from sexplang.runtime.driver.events import Event
 from sexplang.terms.program import Program

@@ -16,8 +16,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.measure import Timed, interleaved
-from sexplang.build.pipeline import build
 from sexplang.machine import Done, start
+from sexplang.pipeline.pipeline import build
 from sexplang.terms.source import Source
 
 TIMES = 10

@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from support.wide_server import WideServer
 
 from benchmarks.measure import seconds
-from sexplang.build.pipeline import build
 from sexplang.machine import Done, start
+from sexplang.pipeline.pipeline import build
 from sexplang.runtime import Journal, Settings, drive, performers
 from sexplang.runtime.driver.run import Run
 from sexplang.terms.model.roles import read_models

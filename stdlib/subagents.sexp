@@ -37,7 +37,7 @@
         (_unlimited timeout max_iterations parent_trace_id)))
   (if wrong
       (_failed {task: (_short task) traceId: parent_trace_id} wrong "" {} [])
-      (in-place (lambda ()
+      (with-permit (lambda ()
                   (as-work "subagent" (_short task)
                     (lambda ()
                       (_done task

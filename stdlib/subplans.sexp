@@ -53,7 +53,7 @@
         (_state node.id "Ready")
         (bind bids (task-bids node))
         (bind result
-          (in-place (lambda ()
+          (with-permit (lambda ()
                       (_state node.id "Dispatched")
                       (attempt (as-work "plan-node" node.id
                                  (lambda () (_within plan node bids before validate fixes)))))))

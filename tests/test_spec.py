@@ -4,8 +4,8 @@ import pytest
 from support.chunks import check, chunks
 from support.playing import no_files
 
-from sexplang.build.pipeline import build
 from sexplang.package.package_data import names
+from sexplang.pipeline.pipeline import build
 from sexplang.terms.source import Source
 
 

@@ -14,7 +14,14 @@ SOURCES = sorted(ROOT.glob("sexplang/**/*.py"))
 TESTS = sorted(ROOT.glob("tests/**/*.py"))
 NEVER_AT_START = (
     *("anthropic", "xmlschema", "lxml", "asyncio", "pydantic", "opentelemetry", "lark", "click"),
-    *("attr", "inspect", "platform", "threading", "sexplang.build.dispatcher", "sexplang.runtime"),
+    *(
+        "attr",
+        "inspect",
+        "platform",
+        "threading",
+        "sexplang.pipeline.dispatcher",
+        "sexplang.runtime",
+    ),
     *("json", "dataclasses", "importlib.metadata", "unicodedata", "argparse", "subprocess"),
     "rich",
 )

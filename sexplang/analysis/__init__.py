@@ -1,4 +1,4 @@
-"""A program to what is known of it before it runs: findings, effects, model calls."""
+"""Static analysis of a program: diagnostics, effects and bounds on model calls."""
 
 from sexplang.analysis.interpreter.interpreter import Costs
 from sexplang.analysis.report import Report, Row, analyse, too_many

@@ -1,4 +1,4 @@
-"""A program → the names that it has for models, as far as its text says them."""
+"""The names of models in the text of a program."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ _KEY = "model"
 
 
 def models_of(program: Program) -> tuple[str, ...]:
-    """Each name once: those of its tasks first, then those of calls, payloads and handlers."""
+    """Return each name once: names of tasks first, then of calls, payloads and handlers."""
     found = [task.template.model_name for task in program.tasks]
     for node in own_nodes(program):
         found += _list_names(node)
@@ -23,8 +23,8 @@ def models_of(program: Program) -> tuple[str, ...]:
 def find_unnamed(
     program: Program, names: Iterable[str], others: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
-    """For each of these names of models that neither a text of the program holds nor one of the
-    others: that it is so, and which names there are."""
+    """Yield the names of models that occur neither in a text of the program nor in `others`, each
+    with a message that lists the known names."""
     texts = [each.text for each in program.sources if not each.name.startswith("std/")]
     texts += others
     found = models_of(program)
@@ -36,7 +36,7 @@ def find_unnamed(
 
 
 def _holds(text: str, name: str) -> bool:
-    """Whether a name stands in a text as a whole word."""
+    """Return whether a name occurs in a text as a whole word."""
     for each in {name, normalize_name(name), name.removeprefix("anthropic:")}:
         if re.search(rf"(?<![\w.-]){re.escape(each)}(?![\w-])", text):
             return True
@@ -61,7 +61,7 @@ def _is_put(node: Any) -> bool:
 
 
 def _of_table(keys: tuple[str, ...], value: Any) -> Iterator[Any]:
-    """Of a payload, or of what is merged into one; in another table it may be anything."""
+    """Yield the models of a payload or of its overrides. Any other table may hold any value."""
     if "messages" in keys or keys == (_KEY,):
         yield value
 

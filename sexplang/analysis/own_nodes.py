@@ -1,4 +1,4 @@
-"""A program to the nodes of its own files, in the order of the text."""
+"""The nodes of a program's own files, in the order of the text."""
 
 from collections.abc import Iterator
 from typing import Any, get_args
@@ -12,17 +12,17 @@ _NODES = frozenset((*get_args(core.Core), core.Clause))
 
 
 def own_units(program: Program) -> tuple[Unit, ...]:
-    """Its modules without those of the library."""
+    """Return the modules of the program without those of the library."""
     return tuple([unit for unit in program.units if not unit.name.startswith("std/")])
 
 
 def is_own(span: Span | None) -> bool:
-    """Whether the program's author has written what stands there."""
+    """Return whether the program's author wrote the text at a span."""
     return span is not None and not span.source.name.startswith("std/")
 
 
 def own_nodes(program: Program) -> Iterator[Any]:
-    """All nodes of its own modules."""
+    """Yield all nodes of the program's own modules."""
     roots: list[Any] = []
     for unit in own_units(program):
         roots += [item.value if isinstance(item, Bind) else item for item in unit.items]
@@ -33,7 +33,7 @@ def own_nodes(program: Program) -> Iterator[Any]:
 
 
 def nodes_in(roots: list[Any]) -> Iterator[Any]:
-    """The nodes of these and all that they hold; the bodies of functions stand elsewhere."""
+    """Yield the nodes and their descendants. Bodies of functions are not among them."""
     work = roots[::-1]
     while work:
         node = work.pop()

@@ -1,13 +1,13 @@
-"""What a program can only do if whoever runs it permits it, as far as its text names it: servers
-of models, executables, and files that are written or lie outside its folder."""
+"""The permissions that a program needs: servers of models, executables, and files that are written
+or lie outside its folder. Only names in the text are found."""
 
 import re
 from collections.abc import Iterator
 from posixpath import normpath
 from typing import Any
 
-from sexplang.analysis.domain.values import Exact
-from sexplang.analysis.interpreter.interpreter import Follower
+from sexplang.analysis.domain.values import Constant
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
 from sexplang.analysis.own_nodes import is_own, own_nodes
 from sexplang.terms import core
 from sexplang.terms.classes.node import field, frozen
@@ -21,8 +21,8 @@ _HOST = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?=[:/?#]|$)", re.IG
 
 @frozen
 class Need:
-    """A permission, by its option (`--allow-net`, `--allow-run`) and what it is for: `name` is a
-    host, an executable or a path."""
+    """A permission: its option (`--allow-net`, `--allow-run`), and its `name`, a host, an
+    executable or a path."""
 
     option: str
     name: str
@@ -41,8 +41,8 @@ class Need:
         }
 
 
-def needs_of(m: Follower) -> tuple[Need, ...]:
-    """Each need once, those of its tasks first."""
+def needs_of(m: AbstractInterpreter) -> tuple[Need, ...]:
+    """Return each need once, needs of tasks first."""
     program = m.program
     found: list[Need] = []
     for task in program.tasks:
@@ -70,14 +70,14 @@ def _of_task(task: Task) -> Iterator[Need]:
 
 
 def _server(model: Any, why: str, span: Span | None) -> Iterator[Need]:
-    """A model by the address of its server."""
+    """Yield the need of a model that is the address of a server."""
     host = _HOST.match(model) if isinstance(model, str) else None
     if host is not None:
         yield Need("--allow-net", host[1].lower(), why, span)
 
 
 def _of_model(node: Any) -> Iterator[Need]:
-    """A model that a call names, or a payload."""
+    """Yield the needs of a model that a call or a payload names."""
     named: list[tuple[str, Any]] = []
     if isinstance(node, core.Const) and isinstance(node.value, dict):
         yield from _server(node.value.get("model"), "a model", node.span)
@@ -90,8 +90,10 @@ def _of_model(node: Any) -> Iterator[Need]:
             yield from _server(value.value, "a model", value.span)
 
 
-def _of_call(m: Follower, node: Any, names: dict[int, str], answered: set[str]) -> Iterator[Need]:
-    """What a call names itself, or by a name of the program."""
+def _of_call(
+    m: AbstractInterpreter, node: Any, names: dict[int, str], answered: set[str]
+) -> Iterator[Need]:
+    """Yield the needs of a call's literal arguments and of names of the program."""
     if isinstance(node, core.PerformOp):
         given: dict[int | str, Any] = dict(enumerate(node.arguments))
         name = node.operation
@@ -113,7 +115,7 @@ def _of_call(m: Follower, node: Any, names: dict[int, str], answered: set[str]) 
 
 
 def _run(command: str, span: Span) -> Iterator[Need]:
-    # A command in one text is refused however it is permitted; a path may hold a space.
+    # A command in one text is always refused; a path may hold a space.
     yield from (
         [Need("--allow-run", command, "a script", span)] if "/" in command else _test(command, span)
     )
@@ -129,7 +131,7 @@ def _write(path: str, span: Span) -> Iterator[Need]:
 
 
 def _read(path: str, span: Span | None, why: str = "a file") -> Iterator[Need]:
-    """What may lie outside the program's own folder, or has to be named to be read."""
+    """Yield the need of a path outside the program's folder, or of one that must be named."""
     place = _WILD.split(path, maxsplit=1)[0].rpartition("/")[0] if _WILD.search(path) else path
     parts = normpath(place or ".").split("/")
     is_hidden = any(part.startswith(".") and part != "." for part in parts)
@@ -149,14 +151,14 @@ _NAMED: dict[str, tuple[tuple[int, str, str], ...]] = {
     "read-file": ((0, "path", "read"),),
     "list-files": ((0, "glob", "read"),),
 }
-"""Which argument says what has to be permitted, by place and by label."""
+"""The argument that needs a permission, by position and by label."""
 
 _PERFORMED = {"system:run_script": "run-script", "iterative-loop": "run-script"}
 
 
-def _text_of(m: Follower, node: Any, argument: Any) -> str | None:
-    """The text that an argument is: a literal, or what it was whenever it was followed. Of a list
-    that is a command, the first."""
+def _text_of(m: AbstractInterpreter, node: Any, argument: Any) -> str | None:
+    """Return the text of an argument: a literal, or its only value in every interpretation. For a
+    command that is a list, return the first item."""
     if isinstance(argument, core.Const):
         value = argument.value
     elif isinstance(argument, core.CallPrimitive) and argument.primitive.name == "list":
@@ -166,7 +168,7 @@ def _text_of(m: Follower, node: Any, argument: Any) -> str | None:
         at = node.arguments.index(argument)
         seen = {values[at] for _, values in m.notes.calls.get(node, {})}
         (one,) = seen if len(seen) == 1 else (None,)
-        value = one.value if isinstance(one, Exact) else None
+        value = one.value if isinstance(one, Constant) else None
     if type(value) in LISTS:
         value = value[0] if value else None
     return value if isinstance(value, str) else None

@@ -1,4 +1,4 @@
-"""A program to the parts of it that are never evaluated, as far as the text alone shows."""
+"""The parts of a program that are never evaluated, as far as the text shows."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +12,7 @@ from sexplang.terms.values.value import Higher, Operation, Procedure, truth
 
 
 def unreachable(program: Program) -> list[Diagnostic]:
-    """What no run comes to, in the program's own files."""
+    """Return a diagnostic for each unreachable part in the program's own files."""
     found: dict[tuple[str, int, int], Diagnostic] = {}
     goes_on = _goes_on_after_errors(program)
     work: list[Any] = parts(program)
@@ -25,7 +25,7 @@ def unreachable(program: Program) -> list[Diagnostic]:
             is_ours = (
                 node.span is _WHOLE or _is_within(span, node.span)
             ) and not span.source.name.startswith("std/")
-            # What a macro put there is not decided where it is used.
+            # A literal from a macro's template says nothing about the use.
             if is_ours and not any(isinstance(one, Made) for one in (span, reason, node.span)):
                 key = (span.source.name, span.start, span.end)
                 found.setdefault(key, _finding(span, reason, why))
@@ -37,13 +37,15 @@ _WHOLE = Span(Source("a whole file", ""), 0, 0)
 
 
 def _is_within(inner: Span, outer: Span) -> bool:
-    """What the compiler adds, an `else` that is not written, has the place of the whole form."""
+    """Return whether a span is inside another. An implicit `else` has the span of the whole
+    form."""
     whole = inner.start == outer.start and inner.end == outer.end
     return inner.source is outer.source and not whole
 
 
 def _dead(node: Any, goes_on: bool) -> Iterator[tuple[Any, Span, str]]:
-    """The parts of a node that are never evaluated, what decides that, and how."""
+    """Yield the parts of a node that are never evaluated, each with the span of the deciding part
+    and the reason."""
     kind = type(node)
     if kind is If and _is_constant(node.test):
         chosen = truth(node.test.value)
@@ -75,12 +77,12 @@ def _dead(node: Any, goes_on: bool) -> Iterator[tuple[Any, Span, str]]:
 
 
 def _is_constant(node: Any) -> bool:
-    """A literal that is no function and that its author can see."""
+    """Return whether a node is a literal that is no function and that its author can see."""
     return type(node) is Const and not isinstance(node.value, Procedure)
 
 
 def _fails(node: Any) -> bool:
-    """`(raise …)`, `(error …)`"""
+    """Return whether a node is `(raise …)` or `(error …)`."""
     if type(node) is not Call or type(node.callee) is not Const:
         return False
     shape = node.callee.value
@@ -88,7 +90,7 @@ def _fails(node: Any) -> bool:
 
 
 def _goes_on_after_errors(program: Program) -> bool:
-    """Whether some handler may answer an error where it was raised."""
+    """Return whether some handler may resume after an error."""
     work: list[Any] = parts(program)
     while work:
         node = work.pop()

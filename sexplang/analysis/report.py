@@ -1,14 +1,28 @@
-"""A program to its report: findings, effects of each function, the most model calls of a run."""
+"""The report of the analysis: diagnostics, effects of each function, the greatest number of model
+calls."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
 
+# These modules register their rules.
+import sexplang.analysis.interpreter.apply_rules
+import sexplang.analysis.interpreter.delegation_rules
+import sexplang.analysis.interpreter.higher_order_rules
+import sexplang.analysis.interpreter.loop_rules
+import sexplang.analysis.interpreter.node_rules
+import sexplang.analysis.interpreter.plan_rules  # noqa: F401
 from sexplang.analysis.domain.bounds import ZERO, Bound, no_bound, place
-from sexplang.analysis.domain.effects_and_calls import ANYTHING, NOTHING, Work, together
+from sexplang.analysis.domain.effects_and_calls import ANYTHING, NOTHING, EffectCounts, together
 from sexplang.analysis.domain.environments import Environment
 from sexplang.analysis.domain.values import ANY, functions
-from sexplang.analysis.interpreter.interpreter import STEPS, At, Costs, Follower, TooInvolved
-from sexplang.analysis.interpreter.observations import Notes
+from sexplang.analysis.interpreter.interpreter import (
+    STEPS,
+    AbstractInterpreter,
+    Costs,
+    Location,
+    TooInvolved,
+)
+from sexplang.analysis.interpreter.observations import Observations
 from sexplang.analysis.interpreter.task_rules import TOOLS
 from sexplang.analysis.model_names import models_of
 from sexplang.analysis.permission_needs import Need, needs_of
@@ -23,15 +37,15 @@ from sexplang.terms.source import Made, Span
 from sexplang.terms.texts.nearest import did_you_mean
 
 MOST_STEPS = 4 * STEPS
-"""How many nodes are followed for the program and all its functions."""
+"""The number of nodes that are interpreted for the program and all its functions."""
 
 
 @frozen
 class Row:
-    """What a function may perform that no handler in it takes; `name` is empty for the program.
+    """The unhandled operations of a function; `name` is empty for the program.
 
-    `effects_of` are parameters that it calls: what they perform, it performs. `calls` are the most
-    model calls of one call of it, without those of such parameters.
+    `effects_of` are the parameters that it calls: their operations are its operations. `calls` is
+    the greatest number of model calls of one call, without those of such parameters.
     """
 
     name: str
@@ -43,7 +57,7 @@ class Row:
 
     @property
     def performs(self) -> tuple[str, ...]:
-        """In words, one by one."""
+        """The operations in words, one by one."""
         named = ["anything" if one == ANYTHING else one for one in self.operations]
         return (*named, *[f"effects of {param}" for param in self.effects_of])
 
@@ -72,7 +86,7 @@ class Row:
 
 @frozen
 class Report:
-    """What is known of a program before it runs."""
+    """The result of the analysis of a program."""
 
     source: str
     findings: tuple[Diagnostic, ...] = ()
@@ -80,10 +94,11 @@ class Report:
     calls: Bound = field(default=ZERO)
     needs: tuple[Need, ...] = ()
     models: tuple[str, ...] = ()
-    """The names that the program has for models."""
+    """The names of models in the program."""
 
     def most(self, inputs: Mapping[str, Any]) -> int | None:
-        """The most model calls of a run with these inputs (defaults included); None: no bound."""
+        """Return the greatest number of model calls of a run with these inputs, defaults included.
+        None: no bound."""
         return self.calls.value(inputs)
 
     def says(self) -> str:
@@ -91,7 +106,7 @@ class Report:
         return _in_words(self.calls, self.source)
 
     def plain(self) -> dict[str, Any]:
-        """The report as data, for `--json`."""
+        """Return the report as data, for `--json`."""
         return {
             "findings": [finding.plain() for finding in self.findings],
             "effects": [row.plain() for row in self.effects],
@@ -102,7 +117,7 @@ class Report:
 
 
 def _in_words(calls: Bound, source: str) -> str:
-    """To who reads the source of this name, so that other sources are named."""
+    """Return a bound in words for a reader of the source of this name. Other sources are named."""
     if calls.is_bounded:
         return f"at most {calls} model call{'' if calls.constant == 1 else 's'}"
     return f"model calls {_explain_unbounded(calls, source)}"
@@ -125,18 +140,18 @@ def _plain(calls: Bound, source: str) -> dict[str, Any]:
 
 
 def analyse(program: Program, costs: Costs, given: int = 0) -> Report:
-    """Follows a program without running it; `given` are how many values it begins with, a plan's
-    inputs, of which nothing is known."""
-    m = Follower(program, costs)
+    """Analyse a program without running it. `given` is the number of initial values, a plan's
+    inputs, which are unknown."""
+    m = AbstractInterpreter(program, costs)
     report = _analyse(m, given)
     if functions(m.raised) != frozenset():
-        # A function was raised: whoever catches it may call it.
-        m = Follower(program, costs, raised=ANY)
+        # A function was raised, so any catch may call it.
+        m = AbstractInterpreter(program, costs, raised=ANY)
         report = _analyse(m, given)
     return report
 
 
-def _analyse(m: Follower, given: int) -> Report:
+def _analyse(m: AbstractInterpreter, given: int) -> Report:
     program = m.program
     rows: list[Row] = []
     is_whole = True
@@ -154,9 +169,9 @@ def _analyse(m: Follower, given: int) -> Report:
     found = [*unreachable(program), *find_unused(program), *slips(program)]
     found += [*_find_unprovided(program), *_unfound(program), *_find_covered(program)]
     if is_whole:
-        of_run, m.notes = m.notes, Notes()
+        of_run, m.notes = m.notes, Observations()
         rows += _rows(m, environment)
-        # What a run gives a function says more than what anybody might give it.
+        # The values of a run say more than unknown arguments.
         m.notes = of_run.over(m.notes)
         found += [] if m.gave_up else [*_handlers(m), *_find_crossing(m), *find_misuses(m)]
     source = program.units[-1].name if program.units else ""
@@ -164,24 +179,25 @@ def _analyse(m: Follower, given: int) -> Report:
     return Report(source, findings, tuple(rows), calls, needs_of(m), models_of(program))
 
 
-def _whole(m: Follower, given: int) -> tuple[Environment, Work]:
-    """All units in order: the environment at the end, and the work of the run."""
-    at = At(m.values.environment(None, (ANY,) * given))
+def _whole(m: AbstractInterpreter, given: int) -> tuple[Environment, EffectCounts]:
+    """Interpret all units in order. Return the final environment and the counts of the run."""
+    at = Location(m.values.environment(None, (ANY,) * given))
     work = NOTHING
     for unit in m.program.units:
         for item in unit.items:
             node = item.value if isinstance(item, Bind) else item
             m.top = at.environment
-            value, more = m.run(m.look(node, at))
+            value, more = m.run(m.evaluate(node, at))
             work = together(work, more)
             if isinstance(item, Bind):
-                at = at.bound(m.values, (value,))
+                at = at.with_slots(m.values, (value,))
     m.top = at.environment
     return at.environment, work
 
 
-def _rows(m: Follower, environment: Environment) -> list[Row]:
-    """Each function at the top of the program's own files, given it knows not what."""
+def _rows(m: AbstractInterpreter, environment: Environment) -> list[Row]:
+    """Return a row for each function at the top of the program's own files, for unknown
+    arguments."""
     rows = []
     for unit in m.program.units:
         if unit.name.startswith("std/"):
@@ -191,7 +207,7 @@ def _rows(m: Follower, environment: Environment) -> list[Row]:
     return rows
 
 
-def _tops(m: Follower, unit: Unit) -> list[Function]:
+def _tops(m: AbstractInterpreter, unit: Unit) -> list[Function]:
     own = {function.index: function for function in unit.functions}
     exported = [getattr(export.core, "function", -1) for export in unit.exports.values()]
     hidden = [index for index, function in own.items() if function.name.startswith("_")]
@@ -199,16 +215,16 @@ def _tops(m: Follower, unit: Unit) -> list[Function]:
     return [own[index] for index in sorted(kept) if index in own]
 
 
-def _row(m: Follower, function: Function, environment: Environment) -> Row:
-    from sexplang.analysis.domain.values import Fn, Param
+def _row(m: AbstractInterpreter, function: Function, environment: Environment) -> Row:
+    from sexplang.analysis.domain.values import Closure, Param
     from sexplang.analysis.interpreter.call_rules import enter_function
 
     names = [param.name for param in function.params]
     if function.rest is not None:
         names.append(function.rest)
     given = tuple([m.values.make(Param, name) for name in names])
-    callee = m.values.make(Fn, function.index, environment)
-    m.afresh(STEPS // 10 if m.steps < MOST_STEPS else 0)
+    callee = m.values.make(Closure, function.index, environment)
+    m.restart(STEPS // 10 if m.steps < MOST_STEPS else 0)
     try:
         _, work = m.run(enter_function(m, callee, function, given, None, function.span))
     except TooInvolved:
@@ -220,8 +236,8 @@ def _row(m: Follower, function: Function, environment: Environment) -> Row:
 
 
 def _find_unprovided(program: Program) -> list[Diagnostic]:
-    """Tools that tasks may use, and that only a host could have: those of servers are its own
-    affair."""
+    """Return a diagnostic for each tool of a task that only a host could have. Tools of MCP servers
+    are not checked."""
     if program.handles("tool"):
         return []
     return [
@@ -239,8 +255,8 @@ def _find_unprovided(program: Program) -> list[Diagnostic]:
 
 
 def _find_covered(program: Program) -> list[Diagnostic]:
-    """Functions and tasks of the program that are called as a tool of the language's own is: a
-    model that may use it has the language's."""
+    """Return a diagnostic for each function or task that has the name of a built-in tool. A model
+    with that tool gets the built-in one."""
     own = {name for unit in program.units if unit.main for name in unit.exports}
     return [
         Diagnostic(
@@ -258,8 +274,8 @@ def _find_covered(program: Program) -> list[Diagnostic]:
 
 
 def _unfound(program: Program) -> list[Diagnostic]:
-    """Subtasks that a task names, and that nobody can ask for. Where all that it names are private
-    it is an error: no other file can have them, as it may have a name that is not here."""
+    """Return a diagnostic for each subtask that a task names and no request can reach. It is an
+    error if all named subtasks are private: no other file can have them."""
     known = {task.name for task in program.tasks if task.template.is_public}
     answers = program.handles("subtask") or program.handles("subplan")
     found = []
@@ -312,8 +328,9 @@ def _instead(program: Program, tool: str) -> str:
     return "correct it, register it where Python runs the program, or handle `tool`"
 
 
-def _find_crossing(m: Follower) -> list[Diagnostic]:
-    """Clauses that cannot take what a conversation performs in a branch."""
+def _find_crossing(m: AbstractInterpreter) -> list[Diagnostic]:
+    """Return a diagnostic for each clause that cannot take an operation of a conversation's
+    branch."""
     return [
         Diagnostic(
             "resume-across-par",
@@ -328,8 +345,8 @@ def _find_crossing(m: Follower) -> list[Diagnostic]:
     ]
 
 
-def _handlers(m: Follower) -> list[Diagnostic]:
-    """Clauses for what is never performed where they could take it."""
+def _handlers(m: AbstractInterpreter) -> list[Diagnostic]:
+    """Return a diagnostic for each clause whose operation is never performed inside its handle."""
     return [
         _never_performed(clause)
         for clause, was_performed in m.handled.items()
@@ -351,7 +368,7 @@ def _never_performed(clause: Clause) -> Diagnostic:
 
 
 def too_many(report: Report, allowed: int) -> Diagnostic | None:
-    """The error for a program that may call a model more often than is allowed."""
+    """Return the error for a program that may exceed the allowed number of model calls."""
     bound = report.calls
     constant = bound.constant
     if constant is not None and constant <= allowed:

@@ -1,7 +1,7 @@
-"""A program to the names in it that nobody reads.
+"""Names that are never read.
 
-What is declared for others is no finding: parameters, inputs, what a module gives away, patterns,
-and any name that begins with `_`.
+Declarations for others are not reported: parameters, inputs, exports of a module, patterns, and any
+name that begins with `_`.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from sexplang.terms.source import Made, Span
 
 @define(eq=False)
 class Name:
-    """A name that the program gives to a value, and where."""
+    """A name that the program binds, and its span."""
 
     text: str
     span: Span
@@ -35,8 +35,8 @@ class Name:
 
 @define(eq=False)
 class Scope:
-    """The slots of an activation as far as they are bound; None where no name is asked about. At
-    the top, where there may be very many, those that follow are added."""
+    """The bound slots of an activation; None for a name that is not checked. At the top, which may
+    have very many slots, later ones are appended."""
 
     enclosing: "Scope | None"
     slots: Sequence[Name | None] = ()
@@ -52,7 +52,7 @@ class Scope:
 
 
 def find_unused(program: Program) -> list[Diagnostic]:
-    """What is bound in the program's own files and never read."""
+    """Return a diagnostic for each binding in the program's own files that is never read."""
     walk = _Walk({function.index: function for function in program.functions})
     walk.referred.update([each.index for unit in program.units for each in unit.tools.values()])
     slots: list[Name | None] = []
@@ -78,7 +78,7 @@ def find_unused(program: Program) -> list[Diagnostic]:
 
 @define(eq=False)
 class _Walk:
-    """Every node once, with what the slots around it are called."""
+    """A walk over every node, once, with the names of the slots around it."""
 
     functions: dict[int, Function]
     inner: list[Name] = field(factory=list)
@@ -89,7 +89,7 @@ class _Walk:
     stray: set[str] = field(factory=set)
 
     def name(self, text: str, value: Span, whole: Span) -> Name | None:
-        """A binding that may be unused; None for one that may not be asked about."""
+        """Return a binding that may be unused, or None for one that is not checked."""
         if text.startswith("_") or not text.isprintable() or isinstance(whole, Made):
             return None
         start = whole.source.text.rfind(text, whole.start, value.start)
@@ -98,7 +98,7 @@ class _Walk:
         return Name(text, Span(whole.source, start, start + len(text)))
 
     def node(self, node: Any, scope: Scope, within: int = -1) -> None:
-        """Follows a node and whatever it mentions; `within` is the function around it."""
+        """Visit a node and the functions that it mentions; `within` is the enclosing function."""
         work: list[tuple[Any, Scope, int]] = [(node, scope, within)]
         while work:
             node, scope, within = work.pop()
@@ -148,7 +148,7 @@ class _Walk:
             self.stray.add(node.name)
 
     def _body(self, index: int, scope: Scope | None) -> list[tuple[Any, Scope, int]]:
-        """The body of a function, once: a mention stands where the definition is seen."""
+        """Return the body of a function, once, with the scope of its definition."""
         function = self.functions.get(index)
         if function is None or index in self.entered:
             return []
@@ -159,7 +159,7 @@ class _Walk:
         return [*defaults, (function.body, inside, index)]
 
     def rest(self, scope: Scope) -> None:
-        """Functions that nobody mentions read names as well; from where is not always known."""
+        """Visit functions that are never mentioned. Their scope is not always known."""
         for function in self.functions.values():
             for node, inside, index in self._body(function.index, scope):
                 self.node(node, inside, index)
@@ -167,8 +167,8 @@ class _Walk:
             name.used = name.used or name.text in self.stray
 
     def top(self, unit: Unit, names: list[Name | None]) -> list[Name]:
-        """Those of the names at the top of a program that may be unused. A file that only defines
-        is made to be imported."""
+        """Return the bindings at the top of a program that may be unused. A file of definitions is
+        a module for others."""
         if not _is_program(unit):
             return []
         items = [item for item in unit.items if isinstance(item, Bind)]
@@ -178,7 +178,7 @@ class _Walk:
         return found
 
     def alone(self, unit: Unit) -> list[Function]:
-        """Functions defined by name that nothing mentions but they themselves."""
+        """Return the named functions that are mentioned by themselves only."""
         tops = {getattr(export.core, "function", -1) for export in unit.exports.values()}
         return [
             function
@@ -196,7 +196,7 @@ def _is_input(item: Bind) -> bool:
 
 
 def _is_program(unit: Unit) -> bool:
-    """Whether a file does something, rather than only define."""
+    """Return whether a file has more than definitions."""
     return unit.main and any(
         not isinstance(item, Bind) and not (type(item) is Const and item.value is None)
         for item in unit.items

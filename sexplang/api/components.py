@@ -23,7 +23,7 @@ from sexplang.api.task_dispatch import (
     run_to_end,
     to_result,
 )
-from sexplang.build import dispatcher
+from sexplang.pipeline import dispatcher
 from sexplang.runtime import Permissions
 from sexplang.terms.classes.node import fields
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics

@@ -58,7 +58,7 @@ def answering(
             on_named=on_named,
             write=_write,
             log=_log if trace is None else partial(_log, trace=trace),
-            on_event=on_event if trace is None else trace.watching(on_event),
+            on_event=on_event if trace is None else trace.wrap_watch(on_event),
             tools={name: tool.answer for name, tool in tools.items()},
             memory=memory,
             servers=servers,

@@ -7,9 +7,9 @@ import re
 from sexplang.api import argument_checks
 from sexplang.api.concealment import Concealing, conceal
 from sexplang.api.python_functions import Functions, bad_function, check_names, operation, primitive
-from sexplang.build import pipeline
 from sexplang.machine import HIGHER, Suspended, state_of
 from sexplang.package.package_data import text_at
+from sexplang.pipeline import pipeline
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.runtime import Permissions
 from sexplang.runtime.files.missing_imports import with_imports

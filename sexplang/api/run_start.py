@@ -95,7 +95,7 @@ class Begun:
     def over(self, outcome: Outcome) -> Outcome:
         """The outcome at the end."""
         if self.trace is not None:
-            self.trace.over(getattr(outcome, "error", None))
+            self.trace.finish(getattr(outcome, "error", None))
         return outcome
 
 

@@ -22,11 +22,11 @@ from sexplang.api.run_start import (
     program_of,
     start_program,
 )
-from sexplang.build import pipeline
 from sexplang.guards.interrupt import interruptible
 from sexplang.guards.secrets import KNOWN, look, redact_text, silence
 from sexplang.machine import Failed, Limits, Outcome, Suspended
 from sexplang.package.process import growth
+from sexplang.pipeline import pipeline
 from sexplang.runtime import Permissions, adrive, drive
 from sexplang.runtime.traces import Target
 from sexplang.terms.program import Program

@@ -16,9 +16,11 @@ from sexplang.api.python_tools import tools_of
 from sexplang.api.python_values import TaskResult, python, value
 from sexplang.api.run_start import Tools, Watch
 from sexplang.api.runner import arun, run
-from sexplang.build import dispatcher
-from sexplang.build.builder import Find
-from sexplang.build.dispatcher import (
+from sexplang.guards.secrets import look, redact
+from sexplang.machine import Failed, Limits
+from sexplang.pipeline import dispatcher
+from sexplang.pipeline.builder import Find
+from sexplang.pipeline.dispatcher import (
     Dispatched,
     Path,
     bad_input,
@@ -26,10 +28,8 @@ from sexplang.build.dispatcher import (
     make_result,
     unreadable,
 )
-from sexplang.build.task_library import Library
-from sexplang.build.task_library import library as read_library
-from sexplang.guards.secrets import look, redact
-from sexplang.machine import Failed, Limits
+from sexplang.pipeline.task_library import Library
+from sexplang.pipeline.task_library import library as read_library
 from sexplang.runtime import Permissions
 from sexplang.runtime.files.source_finder import list_sources, make_finder
 from sexplang.runtime.traces import Target

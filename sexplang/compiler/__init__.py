@@ -1,4 +1,4 @@
-"""Forms to core: every name is resolved, every special form lowered, every call checked."""
+"""The compiler: forms to core. It resolves names, lowers special forms and checks calls."""
 
 from sexplang.compiler.forms.shapes import RESERVED
 from sexplang.compiler.units.imports import Load

@@ -1,7 +1,8 @@
-"""The state of one compilation: what names stand for here, and what was found.
+"""The state of one compilation: bindings, positions and diagnostics.
 
-Lowering is written as generators: `core = yield c.lower(form)`. A lowering function gives core
-at once or a generator that `run` drives with its own stack, so no form is too deep.
+Lowering functions are generators: `core = yield c.lower(form)`. A lowering function returns core,
+or a generator that `run` drives on an explicit stack. So the depth of forms is not limited by
+Python's stack.
 """
 
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -33,12 +34,12 @@ Lowered: TypeAlias = Core | Steps
 Lower: TypeAlias = Callable[["Lowering", Any, int], Lowered]
 
 IN_LOOP, IN_CLAUSE, AT_HEAD = 1, 2, 4
-"""Bits of a position: in tail position of the innermost loop; of the innermost clause; at the
-head of a call."""
+"""Bits of a position: tail position of the innermost loop, of the innermost clause, head of a call.
+"""
 
 
 def run(step: Any) -> Any:
-    """The value of a generator that yields generators; anything else is its own value."""
+    """Return the value of a generator that yields generators. Any other object is its own value."""
     if type(step) is not GeneratorType:
         return step
     stack: list[GeneratorType[Any, Any, Any]] = []
@@ -60,7 +61,7 @@ def run(step: Any) -> Any:
 
 
 class Lowering:
-    """What a lowering function reads and writes; `names` says what names stand for here."""
+    """The state that lowering functions read and write; `names` holds the bindings in scope."""
 
     def __init__(
         self,
@@ -77,20 +78,20 @@ class Lowering:
         self.main = main
         self.expander = expander
         self.is_exhausted = False
-        # The macros of the body that is just being split into statements.
+        # The macros of the body that is being split into statements.
         self.opening: set[Keyword] = set()
-        # Where we are: the activation and the size of its environment; how many lambdas and
-        # branches are around; the continuation of the innermost clause.
+        # The current place: the activation and the size of its environment, the number of lambdas
+        # and branches around, the continuation of the innermost clause.
         self.level = 0
         self.size = slots
         self.fence = 0
         self.clause: Continuation | None = None
         self.loops: list[int] = []
-        # What the catches around say: a name, and words.
+        # The words of the catches around: a name, and conditions.
         self.catches: list[ListForm] = []
         self.origins: dict[str, str] = {}
         self.import_failed = False
-        # What has been made.
+        # The output.
         self.first_function = functions
         self.functions: list[Function | None] = []
         self.operations: dict[str, Operation] = {}
@@ -98,26 +99,28 @@ class Lowering:
         self.handled: set[str] = set()
         self.performed: list[tuple[str, Span]] = []
         self.inputs: list[Input] = []
-        # Continuations mentioned so far, and how many scopes (`finally`, `par`) were opened.
+        # The continuations mentioned so far, and the number of opened scopes (`finally`, `par`).
         self.mentions: list[Continuation] = []
         self.scopes = 0
         self.findings: list[Diagnostic] = []
-        # How many names were compared with all others.
+        # The number of names that were compared with all others.
         self.suggested = 0
 
     # -- lowering
 
     def lower(self, form: Form, position: int = 0) -> Lowered:
-        """The core of an expression."""
+        """Return the core of an expression."""
         return self.by_type[type(form)](self, form, position)
 
     def later(self, form: Form, position: int = 0) -> Steps:
-        """The same, when `run` comes to it: for a form that only stands for another."""
+        """Return a step that lowers a form when `run` comes to it: for a form that stands for
+        another."""
         core: Core = yield self.lower(form, position)
         return core
 
     def each(self, forms: Iterable[Form]) -> Any:
-        """The cores of several expressions, as a tuple; none of them in tail position."""
+        """Return a step that gives the cores of several expressions as a tuple. None is in tail
+        position."""
         by_type = self.by_type
         made = [by_type[type(form)](self, form, 0) for form in forms]
         return _all(made) if GeneratorType in map(type, made) else tuple(made)
@@ -125,7 +128,7 @@ class Lowering:
     # -- names
 
     def place(self, name: str, shape: Shape = None) -> Place:
-        """A new slot in the environment here; `_` takes one without a name."""
+        """Reserve a slot in the environment; `_` reserves one without a name."""
         place = Place(self.level, self.size, source_name(name), shape)
         self.size += 1
         if name != "_":
@@ -133,22 +136,23 @@ class Lowering:
         return place
 
     def here(self) -> tuple[int, int, int, int, Continuation | None]:
-        """The place to come `back` to."""
+        """Return the current place, for `back`."""
         return self.level, self.size, len(self.names.trail), self.fence, self.clause
 
     def back(self, place: tuple[int, int, int, int, Continuation | None]) -> None:
-        """Forgets every name and slot since `place`."""
+        """Forget every name and slot since `place`."""
         self.level, self.size, mark, self.fence, self.clause = place
         self.names.forget(mark)
 
     def activate(self, fence: int = 0) -> None:
-        """Enters a new activation, behind a fence if it is a function's."""
+        """Enter a new activation; `fence` is 1 for a function's."""
         self.level += 1
         self.size = 1
         self.fence += fence
 
     def note(self, continuation: Continuation, use: int, position: int = 0) -> None:
-        """A mention of a clause's continuation: TAIL counts as such in that clause alone."""
+        """Record a mention of a clause's continuation. TAIL counts as a tail use in that clause
+        alone."""
         if self.fence > continuation.fence:
             use = KEPT
         elif use == TAIL and not (position & IN_CLAUSE and continuation is self.clause):
@@ -157,14 +161,14 @@ class Lowering:
         self.mentions.append(continuation)
 
     def primitive(self, name: str) -> Primitive:
-        """A primitive of the prelude, whatever the program calls so."""
+        """Return a primitive of the prelude, even if the program rebinds its name."""
         core = self.names.scope[name].core
         assert isinstance(core, Const)
         assert isinstance(core.value, Primitive)
         return core.value
 
     def operation(self, name: str) -> Operation | None:
-        """What is known here of an operation, called by its name or through a module."""
+        """Return an operation by its name here, or through a module; None if it is not known."""
         found = self.operations.get(name)
         if found is not None:
             return found
@@ -186,19 +190,20 @@ class Lowering:
         notes: tuple[str, ...] = (),
         severity: Severity = "error",
     ) -> Const:
-        """Keeps a finding; gives something to go on with."""
+        """Record a diagnostic. Return a constant to go on with."""
         labels = (Label(span, words), *also)
         self.keep(Diagnostic(code, title, labels, notes, hint, severity))
         return Const(None, span=span)
 
     def keep(self, finding: Diagnostic) -> None:
-        """Keeps a finding as it can be read: without marks, with the template it comes from."""
+        """Record a diagnostic in readable form: without marks, with the span in a macro's
+        template."""
         self.findings.append(readable(finding))
 
     def report_malformed(
         self, form: ListForm, at: Form, words: str, *, hint: str | None = None
     ) -> Const:
-        """A form that does not follow its syntax; `at` is the part that does not fit."""
+        """Report a form that does not follow its syntax; `at` is the part that does not fit."""
         head = form.items[0]
         assert isinstance(head, Name)
         syntax = SHAPES[head.text].syntax.replace(") or (", ")` or `(")
@@ -211,7 +216,7 @@ class Lowering:
         )
 
     def is_bindable(self, form: Form, words: str = "I expected a name here") -> bool:
-        """Whether `form` may be bound; reports why not."""
+        """Return whether `form` may be bound; report why not."""
         if type(form) is not Name:
             self.report("malformed-form", form.span, "only a name can be bound", words)
             return False

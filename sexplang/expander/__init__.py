@@ -1,7 +1,7 @@
-"""Forms to forms: uses of `syntax-rules` macros to what they stand for.
+"""The expander: uses of `syntax-rules` macros to forms.
 
-A template's names come out renamed, by a function that is handed in; what a renamed name stands
-for is the compiler's to know (`spec/decisions/hygiene.md`). Nothing here recurses.
+A function from the compiler renames the names of a template. The compiler resolves renamed names
+(`spec/decisions/hygiene.md`). Nothing here recurses.
 """
 
 from sexplang.expander.expansion import Expander

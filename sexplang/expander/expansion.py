@@ -1,4 +1,4 @@
-"""A use of a macro to the form that it stands for."""
+"""The expansion of a use of a macro."""
 
 from sexplang.expander.macro_budget import Budget, Exhausted, report_exhausted
 from sexplang.expander.matcher import match
@@ -11,18 +11,19 @@ from sexplang.terms.macro import Macro, Rename, Rules, Same
 
 
 class Expander:
-    """The macros of one module, and what they may still cost."""
+    """The macros of one module, and their remaining budget."""
 
     def __init__(self, words: frozenset[str]) -> None:
         self.words = words
         self.budget = Budget()
 
     def rules(self, form: Form) -> Rules:
-        """`(syntax-rules (literal…) (pattern template) …)`, checked. Raises Diagnostics."""
+        """Return the checked rules of `(syntax-rules (literal…) (pattern template) …)`. Raises
+        Diagnostics."""
         return read_rules(form, self.words)
 
     def expand(self, use: ListForm, macro: Macro, rename: Rename, same: Same) -> Form:
-        """What the use stands for, by the first rule that fits. Raises Diagnostics."""
+        """Expand a use by the first rule that fits. Raises Diagnostics."""
         try:
             return self._expand(use, macro, rename, same)
         except Exhausted as limit:
@@ -60,5 +61,5 @@ def _no_rule(use: ListForm, macro: Macro, rules: tuple[Rule, ...]) -> Diagnostic
 
 
 def _as_used(pattern: str, name: str) -> str:
-    """A pattern with the macro's name in front, where `_` stands for it."""
+    """Return a pattern with the macro's name in place of `_`."""
     return f"({name}{pattern[2:]}" if pattern.startswith(("(_ ", "(_)")) else pattern

@@ -1,4 +1,4 @@
-"""What macros may cost in one module: so many steps, so deep, so much text."""
+"""The limits of macros in one module: steps, depth, size."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from sexplang.terms.form import Label as LabelForm
 from sexplang.terms.source import Span
 
 STEPS = 1_000_000
-"""Forms that are compared with patterns or put in place."""
+"""Forms that are compared with patterns or filled in."""
 
 DEEPEST = 1_000
-"""Uses of macros that come out of uses of macros."""
+"""The depth of expansions from expansions."""
 
 LARGEST = 200_000
-"""Forms by which a module grows."""
+"""The number of forms by which a module may grow."""
 
 _WORDS = {
     "steps": (STEPS, "macros in this file take more than {:,} steps"),
@@ -26,20 +26,20 @@ ATOMS = frozenset((Name, Literal, LabelForm))
 
 
 class Exhausted(Exception):
-    """One of the limits is passed."""
+    """A limit is exceeded."""
 
 
 class Budget:
-    """What is left, and how large each form is that went through a macro.
+    """The remaining budget, and the size of each form that passed through a macro.
 
-    A template that uses a variable twice makes two out of one form without copying it, so what
-    has a few thousand parts in memory may stand for more text than there is room for.
+    A template that uses a variable twice shares one form. So a few thousand objects may stand for
+    more text than fits in memory.
     """
 
     def __init__(self) -> None:
         self.steps = STEPS
         self.room = LARGEST
-        # By identity; the form is kept, so that nothing else gets its place.
+        # By identity. The form is kept, so that its id is not reused.
         self.known: dict[int, tuple[Form, int, int]] = {}
 
     def step(self, count: int) -> None:
@@ -53,7 +53,7 @@ class Budget:
             raise Exhausted("size")
 
     def depth(self, form: Form) -> int:
-        """How many uses of macros, one out of the other, it took to make the form."""
+        """Return the number of nested expansions that made the form."""
         found = self.known.get(id(form))
         return found[2] if found is not None else 0
 
@@ -64,7 +64,7 @@ class Budget:
         return depth
 
     def charge(self, form: Any, depth: int) -> None:
-        """Notes a form whose parts are known."""
+        """Record a form whose parts are recorded."""
         known, items = self.known, form.items
         size = 1 + len(items)
         if not ATOMS.issuperset(map(type, items)):
@@ -72,7 +72,7 @@ class Budget:
         known[id(form)] = (form, size, depth)
 
     def size(self, form: Any) -> int:
-        """How many forms a form is, itself and all in it."""
+        """Return the number of forms in a form, itself included."""
         known = self.known
         if type(form) in ATOMS:
             return 1
@@ -93,7 +93,7 @@ class Budget:
 
 
 def report_exhausted(what: str, use: Span, macro: str, definition: Span) -> Diagnostics:
-    """The finding for a limit that is passed."""
+    """Return the diagnostic for an exceeded limit."""
     limit, title = _WORDS[what]
     return Diagnostics(
         [

@@ -1,7 +1,7 @@
-"""A pattern and a form to what each variable stands for, or to nothing.
+"""Matching of patterns against forms.
 
-A variable under an ellipsis stands for a tuple of forms where nothing else is repeated with it,
-else for a list of such tables, one for each form.
+A variable under an ellipsis is bound to a tuple of forms if it is repeated alone, else to a list of
+tables, one for each repetition.
 """
 
 from typing import Any, TypeAlias
@@ -15,7 +15,7 @@ Found: TypeAlias = dict[str, Any]
 
 
 def match(pattern: Sequence, items: tuple[Form, ...], same: Same, budget: Budget) -> Found | None:
-    """What the variables stand for, if the forms fit."""
+    """Return the bindings of the variables if the forms fit, else None."""
     found: Found = {}
     work: list[tuple[Pattern, Form, Found]] = []
     if not _sequence(pattern, items, found, work, budget):
@@ -26,7 +26,7 @@ def match(pattern: Sequence, items: tuple[Form, ...], same: Same, budget: Budget
         if type(node) is Variable:
             target[node.name] = form
         elif type(node) is Word:
-            # Two names are looked up, which takes longer than the rest of a step.
+            # A comparison of two names costs more than other steps.
             budget.step(5)
             if type(form) is not Name or not same(form.text, node.text):
                 return None
@@ -78,7 +78,7 @@ def _match_repeated(
 
 
 def _entries(node: Entries, form: TableForm, target: Found, work: list[Any]) -> bool:
-    """The same keys, whatever their order."""
+    """Match entries with the same keys, in any order."""
     items = form.items
     if len(items) != 2 * len(node.values):
         return False

@@ -1,4 +1,4 @@
-"""What patterns and templates are read into: a table of rules, ready to match and to fill."""
+"""The nodes of compiled patterns and templates."""
 
 from typing import Any, TypeAlias
 
@@ -7,7 +7,7 @@ from sexplang.terms.form import Form, Label, Literal
 from sexplang.terms.source import Span
 
 Path: TypeAlias = tuple[int, ...]
-"""The ellipses that a pattern variable stands under, outermost first; each has a number."""
+"""The ellipses around a pattern variable, outermost first, each by number."""
 
 
 # -- patterns
@@ -15,33 +15,33 @@ Path: TypeAlias = tuple[int, ...]
 
 @frozen(eq=False)
 class Anything:
-    """`_`"""
+    """The pattern `_`."""
 
 
 @frozen(eq=False)
 class Variable:
-    """A name that takes whatever stands there."""
+    """A variable, which fits any form."""
 
     name: str
 
 
 @frozen(eq=False)
 class Word:
-    """A literal of the macro: a name that stands for the same."""
+    """A literal of the macro: it fits a name with the same binding."""
 
     text: str
 
 
 @frozen(eq=False)
 class Datum:
-    """A literal value or a label: it fits its equal."""
+    """A literal value or a label: it fits an equal one."""
 
     form: Literal | Label
 
 
 @frozen(eq=False)
 class Sequence:
-    """`(a b)`, `[a b]`, `(a ... z)`: `repeat` stands for any number of what it fits.
+    """`(a b)`, `[a b]`, `(a ... z)`: `repeat` fits any number of forms.
 
     `names` are the variables in `repeat`.
     """
@@ -55,7 +55,7 @@ class Sequence:
 
 @frozen(eq=False)
 class Entries:
-    """`{k: p}`: these keys and no others, in any order."""
+    """`{k: p}`: exactly these keys, in any order."""
 
     values: "dict[str, Pattern]"
 
@@ -67,29 +67,29 @@ Pattern: TypeAlias = Anything | Variable | Word | Datum | Sequence | Entries
 
 
 @frozen(eq=False)
-class Fixed:
-    """A literal, a label or a word of the language, which nothing can rename."""
+class FixedForm:
+    """A literal, a label or a word of the language, which is not renamed."""
 
     form: Form
 
 
 @frozen(eq=False)
-class Brought:
-    """A name that the template brings in."""
+class TemplateName:
+    """A name that the template introduces; it is renamed."""
 
     text: str
     span: Span
 
 
 @frozen(eq=False)
-class Hole:
+class TemplateVariable:
     """A pattern variable."""
 
     name: str
 
 
 @frozen(eq=False)
-class Reach:
+class VariableField:
     """`x.notes`, where x is a pattern variable."""
 
     name: str
@@ -99,7 +99,7 @@ class Reach:
 
 @define(eq=False)
 class Repeat:
-    """`part ...`: once for each of what the `drivers` stand for, all of them in step."""
+    """`part ...`: once for each form of the `drivers`, which advance together."""
 
     part: "Template | None"
     span: Span
@@ -115,27 +115,27 @@ class Group:
     span: Span
 
 
-Template: TypeAlias = Fixed | Brought | Hole | Reach | Repeat | Group
+Template: TypeAlias = FixedForm | TemplateName | TemplateVariable | VariableField | Repeat | Group
 
 
 @frozen(eq=False)
 class Rule:
-    """A pattern, as a sequence of what follows the macro's name, and its template."""
+    """A pattern, as the sequence after the macro's name, and its template."""
 
     pattern: Sequence
     template: Template
     text: str
-    """The pattern as it is written."""
+    """The pattern as written."""
 
 
 @frozen(eq=False)
 class Reading:
-    """What the rules of one macro have in common."""
+    """The state that the rules of one macro share."""
 
     ellipsis: str
     literals: frozenset[str]
     words: frozenset[str]
-    """The words of the language: no variable is called so."""
+    """The words of the language: no variable has such a name."""
     kept: frozenset[str]
-    """Those, and what is punctuation: no template brings them in."""
+    """The words and punctuation that no template renames."""
     flaws: list[Any]

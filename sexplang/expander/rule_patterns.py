@@ -1,4 +1,4 @@
-"""The pattern of a rule to a `Sequence`, with the ellipses that each of its variables is under."""
+"""Compilation of a rule's pattern to a `Sequence`, with the ellipses around each variable."""
 
 from typing import Any
 
@@ -17,13 +17,13 @@ from sexplang.expander.rule_nodes import (
 from sexplang.terms.form import Form, Label, ListForm, Name, TableForm, VectorForm
 
 DEEPEST = 20
-"""Ellipses within ellipses; more are nobody's, and would cost their square."""
+"""The depth of nested ellipses. The cost of deeper ones is quadratic."""
 
 
 class _Patterns:
-    """One pattern on its way: forms still to read, and what was made of those before.
+    """The compilation of one pattern: a stack of forms to read, and the nodes made so far.
 
-    A form is read after its parts, as they come out of `work` in order of the text.
+    A form is compiled after its parts, which leave `work` in the order of the text.
     """
 
     def __init__(self, reading: Reading) -> None:
@@ -75,7 +75,7 @@ class _Patterns:
         return Variable(text)
 
     def open(self, kind: Any, items: tuple[Form, ...], path: Path) -> None:
-        """A list or vector: what stands before the ellipsis, what it repeats, what follows."""
+        """Push the parts of a list or vector: before the ellipsis, under it, after it."""
         dots = [at for at, item in enumerate(items) if self.is_ellipsis(item)]
         at = dots[0] if dots else -1
         if len(dots) > 1:
@@ -88,7 +88,7 @@ class _Patterns:
             self.work.append((self.close, kind, len(plain), None, len(plain)))
             self.work.extend((self.one, item, path) for item in reversed(plain))
             return
-        # What is repeated comes first, so that its variables can be told from the others.
+        # The repeated part comes first, so that its variables are known apart from the others.
         repeated = plain.pop(at - 1)
         if len(path) == DEEPEST:
             self.flaw(items[at], f"ellipses are nested more than {DEEPEST} deep")
@@ -142,7 +142,7 @@ class _Patterns:
 
 
 def read_pattern(reading: Reading, items: tuple[Form, ...]) -> tuple[Sequence, dict[str, Path]]:
-    """The pattern of what follows a macro's name, and its variables."""
+    """Return the compiled pattern after a macro's name, and its variables."""
     patterns = _Patterns(reading)
     pattern = patterns.read(items)
     return pattern, patterns.paths

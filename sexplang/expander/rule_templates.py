@@ -1,25 +1,24 @@
-"""The template of a rule to nodes: which ellipsis repeats which variables is settled here.
+"""Compilation of a rule's template, with the variables that each ellipsis repeats.
 
-A variable that stands under several ellipses in the pattern is repeated by as many in the
-template, the outer by the outer. Where there are more in the template, an ellipsis repeats what
-must be repeated there, and with it whatever the same ellipsis of the pattern gave; so `(((a b)
-...) ...)` of `((a b ...) ...)` keeps each a with its own bs, and `((x y ...) ...)` of `(x ...)
-(y ...)` gives all ys to each x.
+A variable under several ellipses in the pattern is repeated by as many in the template, in the same
+order. If the template has more, an ellipsis repeats the variables that need it, and with them all
+variables of the same ellipsis of the pattern. So `(((a b) ...) ...)` for `((a b ...) ...)` keeps
+each a with its own bs, and `((x y ...) ...)` for `(x ...) (y ...)` gives all ys to each x.
 """
 
 from typing import Any
 
 from sexplang.expander.macro_diagnostics import flaw
 from sexplang.expander.rule_nodes import (
-    Brought,
-    Fixed,
+    FixedForm,
     Group,
-    Hole,
     Path,
-    Reach,
     Reading,
     Repeat,
     Template,
+    TemplateName,
+    TemplateVariable,
+    VariableField,
 )
 from sexplang.expander.rule_patterns import DEEPEST
 from sexplang.terms.classes.node import define
@@ -29,7 +28,7 @@ from sexplang.terms.source import Span
 
 @define(eq=False)
 class _Mention:
-    """A variable in a template: what is still to be repeated, and by how many ellipses."""
+    """A variable in a template: the ellipses still to be repeated, and the ellipses around it."""
 
     name: str
     span: Span
@@ -38,7 +37,7 @@ class _Mention:
 
 
 class _Templates:
-    """One template on its way, read like a pattern."""
+    """The compilation of one template, by the same method as for a pattern."""
 
     def __init__(self, reading: Reading, paths: dict[str, Path]) -> None:
         self.reading = reading
@@ -64,7 +63,7 @@ class _Templates:
         return template
 
     def one(self, form: Form, around: tuple[int, ...], is_plain: bool) -> None:
-        """A form under the ellipses `around`; in a plain one an ellipsis is a name."""
+        """Compile a form under the ellipses `around`. In a plain form an ellipsis is a name."""
         if type(form) is Name:
             self.done.append(self.name(form, around, is_plain))
         elif type(form) is ListForm and not is_plain and self.is_escape(form):
@@ -75,10 +74,10 @@ class _Templates:
         elif isinstance(form, (ListForm, VectorForm)):
             self.open(form, around, is_plain)
         else:
-            self.done.append(Fixed(form))
+            self.done.append(FixedForm(form))
 
     def is_escape(self, form: ListForm) -> bool:
-        """`(... template)`"""
+        """Return whether a form is `(... template)`."""
         return len(form.items) == 2 and self.is_ellipsis(form.items[0])
 
     def is_ellipsis(self, form: Form) -> bool:
@@ -93,19 +92,19 @@ class _Templates:
         text = form.text
         if text in self.paths:
             self.mention(text, form.span, around)
-            return Hole(text)
+            return TemplateVariable(text)
         spelling, mark, which = text.partition(MARK)
         head, _, fields = spelling.partition(".")
         head += mark + which
         if fields and head in self.paths:
             self.mention(head, form.span, around)
-            return Reach(head, f".{fields}", form.span)
+            return VariableField(head, f".{fields}", form.span)
         if text in self.reading.kept:
             if self.is_ellipsis(form) and not is_plain:
                 self.flaw(form, "an ellipsis follows what it repeats", "nothing stands before this")
-            return Fixed(form)
+            return FixedForm(form)
         self.brought |= {text, head}
-        return Brought(text, form.span)
+        return TemplateName(text, form.span)
 
     def mention(self, name: str, span: Span, around: tuple[int, ...]) -> None:
         mention = _Mention(name, span, self.paths[name], len(around))
@@ -146,7 +145,7 @@ class _Templates:
         self.done.append(Group(kind, parts, span))
 
     def settle(self, repeat: Repeat, mentions: list[_Mention]) -> None:
-        """Which variables an ellipsis repeats."""
+        """Determine the variables that an ellipsis repeats."""
         needed = {each.path[0] for each in mentions if each.path and each.left <= len(each.path)}
         if not needed:
             words = "no variable before this stands before `...` in the pattern"
@@ -181,6 +180,6 @@ class _Templates:
 def read_template(
     reading: Reading, form: Form, paths: dict[str, Path]
 ) -> tuple[Template, frozenset[str]]:
-    """A template with these variables, and the names that it brings in."""
+    """Return the compiled template for these variables, and the names that it introduces."""
     templates = _Templates(reading, paths)
     return templates.read(form), frozenset(templates.brought)

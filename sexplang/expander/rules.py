@@ -1,4 +1,4 @@
-"""`(syntax-rules (literal…) (pattern template) …)` to rules, with every flaw that was found."""
+"""Compilation of `(syntax-rules (literal…) (pattern template) …)`, with all its flaws."""
 
 from sexplang.expander.macro_diagnostics import flaw
 from sexplang.expander.rule_nodes import Reading, Rule
@@ -11,7 +11,7 @@ from sexplang.terms.source import Made, Span
 
 SYNTAX = "(syntax-rules (literal…) (pattern template) …)"
 KEPT = frozenset(["_", ".", "...", "?"])
-"""Punctuation of parameters, patterns and templates."""
+"""The punctuation of parameters, patterns and templates."""
 
 OTHERS = {
     "lambda": "a macro is not a function of forms",
@@ -22,7 +22,7 @@ OTHERS = {
 
 
 def read_rules(form: Form, words: frozenset[str]) -> Rules:
-    """The rules that the form gives a macro. Raises Diagnostics."""
+    """Return the rules of a form. Raises Diagnostics."""
     if not isinstance(form, ListForm) or not _is_rules(form):
         raise Diagnostics([_no_rules(form)])
     items = form.items[1:]
@@ -89,7 +89,7 @@ def _rule(reading: Reading, item: Form, names: set[str]) -> Rule | None:
 
 
 def _pattern_text(span: Span) -> str:
-    """A pattern as it is written, on one line."""
+    """Return a pattern as written, on one line."""
     if isinstance(span, Made):
         span = span.template
     text = " ".join(span.text.split())

@@ -1,10 +1,18 @@
-"""A template and what its variables stand for to a form, at the place of the use."""
+"""Instantiation of a template at the span of the use."""
 
 from typing import Any
 
 from sexplang.expander.macro_budget import ATOMS, Budget
 from sexplang.expander.matcher import Found
-from sexplang.expander.rule_nodes import Brought, Fixed, Group, Hole, Reach, Repeat, Template
+from sexplang.expander.rule_nodes import (
+    FixedForm,
+    Group,
+    Repeat,
+    Template,
+    TemplateName,
+    TemplateVariable,
+    VariableField,
+)
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.form import MARK, Form, ListForm, Name
@@ -14,29 +22,29 @@ from sexplang.terms.source import Made, Span, make_span
 
 @frozen(eq=False)
 class TemplateFiller:
-    """One use of a macro."""
+    """The instantiation for one use of a macro."""
 
     use: Span
     macro: str
     rename: Rename
     budget: Budget
     depth: int
-    """That of every form that is made."""
+    """The expansion depth of every form that is made."""
 
     def span(self, template: Span) -> Made:
         return make_span(self.use, template, self.macro)
 
     def fill(self, template: Template, found: Found) -> Form:
-        """The form that the template makes."""
+        """Return the form of the template for these bindings."""
         budget = self.budget
         done: list[Form] = []
-        # A template with what its variables stand for there; or where a list begins, and which.
+        # A template with its bindings, or a mark for the begin of a list.
         work: list[tuple[Any, Any]] = [(template, found)]
         while work:
             budget.step(1)
             node, given = work.pop()
             kind = type(node)
-            if kind is Hole:
+            if kind is TemplateVariable:
                 done.append(given[node.name])
             elif kind is Group:
                 work.append((len(done), node))
@@ -45,16 +53,16 @@ class TemplateFiller:
                 done[node:] = [self.group(given.kind, tuple(done[node:]), given.span)]
             elif kind is Repeat:
                 self.repeat(node, given, done, work)
-            elif kind is Brought:
+            elif kind is TemplateName:
                 done.append(self.name(node.text, node.span))
-            elif kind is Fixed:
+            elif kind is FixedForm:
                 done.append(self.rebuild(node.form))
             else:
                 done.append(self.reach(node, given[node.name]))
         return done[0]
 
     def group(self, kind: Any, items: tuple[Form, ...], span: Span) -> Form:
-        """A list of what its parts became. The parts that came with the use are weighed first."""
+        """Return a list of instantiated parts. The parts from the use are charged first."""
         form: Form = kind(items, span=self.span(span))
         self.budget.step(1 + len(items) // 4)
         if not ATOMS.issuperset(map(type, items)):
@@ -71,10 +79,10 @@ class TemplateFiller:
         return type(form)(content, span=self.span(form.span))  # type: ignore[no-any-return]
 
     def repeat(self, node: Repeat, given: Found, done: list[Form], work: list[Any]) -> None:
-        """The part once for each, in order; a variable alone at once."""
+        """Instantiate the part once for each repetition, in order."""
         columns = {name: _column(given[name], name) for name in node.drivers}
         count = self.count(node, columns)
-        if type(node.part) is Hole:
+        if type(node.part) is TemplateVariable:
             self.budget.step(count // 16)
             done.extend(columns[node.part.name])
             return
@@ -104,8 +112,8 @@ class TemplateFiller:
             ]
         )
 
-    def reach(self, node: Reach, form: Form) -> Form:
-        """`x.notes` where x stands for a name: that name's; else x is evaluated first."""
+    def reach(self, node: VariableField, form: Form) -> Form:
+        """Return `x.notes` for a name x; for any other form, a field access."""
         if type(form) is Name:
             spelling, mark, which = form.text.partition(MARK)
             return Name(f"{spelling}{node.fields}{mark}{which}", span=self.span(node.span))

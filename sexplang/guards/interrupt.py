@@ -99,7 +99,7 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
             return  # it sees the flag
         if not is_told:
             raise KeyboardInterrupt
-        if _is_in(frame, SETTLING):
+        if _may_end(frame):
             raise GraceOver
 
     kept = _CURRENT.set(interrupt), STOPPED.set(lambda: interrupt.pressed)
@@ -128,7 +128,7 @@ def ending(grace: float) -> Iterator[None]:
     """
 
     def over(number: int, frame: FrameType | None) -> None:
-        if _is_in(frame, SETTLING):
+        if _may_end(frame):
             raise GraceOver
 
     if not _is_ours(signal.SIGALRM, signal.SIG_DFL):
@@ -158,5 +158,17 @@ def _is_in(frame: FrameType | None, codes: frozenset[CodeType]) -> bool:
     while frame is not None:
         if frame.f_code in codes:
             return True
+        frame = frame.f_back
+    return False
+
+
+def _may_end(frame: FrameType | None) -> bool:
+    """Whether a run computes in a frame and an exception would end it. In the callback of a weak
+    reference it would not: Python prints it and goes on. The alarm comes again."""
+    while frame is not None:
+        if frame.f_code in SETTLING:
+            return True
+        if frame.f_globals.get("__name__") in ("weakref", "_weakrefset"):
+            return False
         frame = frame.f_back
     return False

@@ -126,9 +126,9 @@ class _Dropped:
 
 @cache
 def _list_known() -> dict[str, Any]:
-    from sexplang.build.pipeline import STANDARD
     from sexplang.compiler.forms.shapes import RESERVED
     from sexplang.machine import HIGHER
+    from sexplang.pipeline.pipeline import STANDARD
     from sexplang.primitives import OPERATIONS, PRIMITIVES
     from sexplang.reader.token_values import CONSTANTS
 

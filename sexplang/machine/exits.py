@@ -153,7 +153,7 @@ class EndSpan(Exit):
 class AbortHandler(Exit):
     """The end of a handle expression of another branch, `level` levels deep in the tree.
 
-    `node` is its segment there; `then` is the continuation of its end (see `unwind.finish`). `k`
+    `node` is its segment there; `then` says how it ends (see `unwind.finish`). `k`
     and `s` are those of the branch that aborts it.
     """
 

@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
@@ -119,6 +120,7 @@ def thaw(
         requests = Suspended(State(root, setting)).requests
         for each in requests:
             _check_request(each)
+        _check_branches(root.branches)
         opened = set(frozen["opened"])
         fresh = tuple([each for each in requests if each.id in opened])
         return Suspended(State(root, setting, fresh, failure_site=trail))
@@ -139,6 +141,19 @@ def _check_request(request: effect.Request) -> None:
         (seconds,) = request.arguments
         if type(seconds) not in (int, float) or not seconds >= 0:
             raise mismatch("it is damaged (a deadline has no seconds)")
+
+
+def _check_branches(table: Map[Any, Any]) -> None:
+    """Each stands where it says, and where its request says; a fork waits for those it has."""
+    alive = Counter(path[:-2] for path in table if path)
+    for path, each in table.items():
+        stands = [each.path]
+        if isinstance(each, branches.Waiting):
+            stands.append(branches.path_of(each.request.id))
+        if {*stands} != {path} or alive.pop(path, 0) != getattr(each, "alive", 0):
+            raise mismatch("it is damaged (a branch)")
+    if alive:
+        raise mismatch("it is damaged (a branch)")
 
 
 _KEYED = "hmac-sha256:"

@@ -1,4 +1,4 @@
-"""Names to what every program has: pure functions, and the operations that the host answers."""
+"""The prelude: pure functions, and the operations that the host answers."""
 
 from sexplang.primitives.operations import OPERATIONS
 from sexplang.primitives.roster import PRIMITIVES

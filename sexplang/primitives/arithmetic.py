@@ -1,8 +1,8 @@
-"""Numbers to numbers: `+ - * /`, the comparisons and integer division.
+"""Arithmetic: `+ - * /`, the comparisons and integer division.
 
-Exact integers stay exact and are capped in bits before they are computed; a float anywhere
-makes the result a float. Booleans are not numbers. The common case, two exact integers, comes
-first in each function because programs spend their time there.
+Exact integers stay exact; their bits are checked against the limit before a computation. A float
+argument makes the result a float. Booleans are not numbers. Each function tests first for two exact
+integers, the most frequent case.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ _HINTS = {
 
 
 def not_a_number(name: str, value: Value) -> Fault:
-    """`name` got `value` where it takes a number."""
+    """Return the fault for `value` where `name` takes a number."""
     hint = _HINTS.get(name)
     if type(value) in TEXTS and hint is None:
         hint = "`(str a b)` joins text" if name == "+" else "`(string->number s)` reads a number"
@@ -32,15 +32,15 @@ def not_a_number(name: str, value: Value) -> Fault:
 
 
 def check(name: str, *values: Value) -> None:
-    """Raises unless all `values` are numbers."""
+    """Raise Fault unless all `values` are numbers."""
     for value in values:
         if type(value) is not int and type(value) is not float:
             raise not_a_number(name, value)
 
 
 def real(number: Any) -> float:
-    """A number as a float. Raises Fault for an integer beyond the floats: an infinity would be
-    wrong, and nobody would see it."""
+    """Return a number as a float. Raises Fault for an integer beyond the floats: an infinity would
+    be a silent error."""
     try:
         return float(number)
     except OverflowError:
@@ -48,7 +48,7 @@ def real(number: Any) -> float:
 
 
 def beyond(what: str) -> Fault:
-    """Exact numbers would make a float that there is not."""
+    """Return the fault for a float result beyond the floats."""
     return Fault(
         "out-of-range",
         f"{what} is larger than any float, which ends at about 1.8e308",
@@ -57,7 +57,7 @@ def beyond(what: str) -> Fault:
 
 
 def within(name: str, number: Value) -> Value:
-    """The number, unless it is an integer above the cap."""
+    """Return the number. Raises Fault for an integer above the limit."""
     if type(number) is int and number.bit_length() > INTEGER_BITS:
         raise too_large(name)
     return number
@@ -120,7 +120,7 @@ def _minus(a: Any, b: Any) -> Any:
 def _times(a: Any, b: Any) -> Any:
     if type(a) is not type(b):
         return real(a) * real(b)
-    # The product has the sum of the bits, or one less.
+    # The product has the sum of the bits, or one bit less.
     if type(a) is int and a.bit_length() + b.bit_length() > INTEGER_BITS + 1:
         raise too_large("*")
     if type(a) is int:
@@ -162,7 +162,8 @@ def division_by_zero(call: str) -> Fault:
 
 
 def _comparison(name: str, holds: Callable[[Any, Any], bool]) -> Callable[..., Value]:
-    """A chain `(< a b c)`; every argument is checked, also after the chain has broken."""
+    """Return the primitive for a chain `(< a b c)`. Every argument is checked, also after the first
+    false pair."""
 
     def compare(a: Value, *rest: Value) -> Value:
         check(name, a, *rest)
@@ -222,7 +223,8 @@ def _operands(a: Value, b: Value, rest: tuple[Value, ...]) -> tuple[Value, ...]:
 
 
 def _division(name: str, divide: Callable[[int, int], int]) -> Callable[[Value, Value], Value]:
-    """Integer division as in R7RS: floats that are integers count, and make the result one."""
+    """Return a primitive for integer division as in R7RS. Floats that are integers count, and make
+    the result a float."""
 
     def divide_values(a: Value, b: Value) -> Value:
         if type(a) is int and type(b) is int:
@@ -239,7 +241,7 @@ def _division(name: str, divide: Callable[[int, int], int]) -> Callable[[Value, 
 
 
 def integral(name: str, value: Value) -> int:
-    """`value` as an integer: an exact one, or a float without a fraction."""
+    """Return `value` as an integer: an exact one, or a float without a fraction."""
     if type(value) is int:
         return value
     if type(value) is float and not isnan(value) and not isinf(value) and value == int(value):

@@ -1,7 +1,6 @@
-"""Primitives that make lists, tables and strings to the same, charged to the run.
+"""Primitives that charge the size of their result to the run.
 
-How much one call may make is bounded before it makes anything (`sizes`); the charge is what bounds
-many calls together.
+`sizes` bounds the size of one result before it is made. The charge bounds the sum over many calls.
 """
 
 from collections.abc import Callable
@@ -20,14 +19,14 @@ GROWING = frozenset(
     )
 )
 # fmt: on
-"""The primitives whose value may be larger than a few words. Those that are used most, such as
-`append` and `put`, charge it themselves."""
+"""The primitives with results of any size. The most frequent ones, such as `append` and `put`,
+charge their results themselves."""
 
 
 def with_charge(
     function: Callable[..., Value], least: int, most: int | None
 ) -> Callable[..., Value]:
-    """The same function; the usual numbers of arguments without a tuple for them."""
+    """Return the function with a charge. It avoids an argument tuple for the usual arities."""
     if function is parse:
         return _parsing
     if least == most and most in _BY_COUNT:
@@ -79,8 +78,8 @@ def _any(function: Callable[..., Value]) -> Callable[..., Value]:
 
 
 def _parsing(text: Value) -> Value:
-    """What JSON denotes may be a number; its text is what it costs, and two characters are read in
-    about the time that a step takes."""
+    """Parse JSON. The charge is by the length of the text: two characters are read in about the
+    time of a step."""
     size = len(text) if type(text) in TEXTS else 0
     charge(size)
     if size > SMALL:

@@ -1,6 +1,6 @@
-"""JSON text to values, and values to JSON text: the primitives.
+"""The primitives that read and write JSON text.
 
-What JSON cannot say is refused on the way out, too: NaN, infinities and functions.
+NaN, infinities and functions are refused on output too.
 """
 
 import re
@@ -56,7 +56,7 @@ def _label(key: str) -> str:
 
 
 def _unfit(value: Value) -> Fault:
-    if isinstance(value, int):  # from outside, above what CPython prints
+    if isinstance(value, int):  # from outside, above the limit of CPython's printing
         return too_large("json-string")
     if isinstance(value, float):
         return _not_json(number(value), "JSON has no such number")

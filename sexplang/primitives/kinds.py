@@ -1,4 +1,4 @@
-"""Values to what kind they are."""
+"""Predicates for the kinds of values."""
 
 from math import isinf, isnan
 
@@ -32,7 +32,7 @@ def is_number(value: Value) -> Value:
 
 
 def is_integer(value: Value) -> Value:
-    """R7RS: a float without a fraction is an integer too."""
+    """Return whether a number is an integer. As in R7RS, a float without a fraction is one."""
     if type(value) is int:
         return True
     return type(value) is float and not isnan(value) and not isinf(value) and value == int(value)

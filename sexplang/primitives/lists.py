@@ -1,7 +1,6 @@
-"""Lists to lists and to what is in them. What changes a list makes another, which shares what is
-there if it is long (`sequences`).
+"""List primitives. They return new lists; long ones share their items (`sequences`).
 
-Lengths are checked before anything of that length is made.
+Lengths are checked before a list of that length is made.
 """
 
 from collections.abc import Callable, Iterable
@@ -39,11 +38,11 @@ _LIST_FIRST = {
     "drop": "(drop xs n)",
     "index-of": "(index-of xs x)",
 }
-"""Where the list stands first, and is easily taken for the last."""
+"""Primitives whose first argument is the list, which callers often put last."""
 
 
 def not_a_list(name: str, value: Value) -> Fault:
-    """`name` got `value` where it takes a list."""
+    """Return the fault for `value` where `name` takes a list."""
     hint = None
     if value is None:
         hint = "the empty list is `()`"
@@ -57,7 +56,7 @@ def not_a_list(name: str, value: Value) -> Fault:
 
 
 def as_list(name: str, value: Value) -> tuple[Value, ...]:
-    """The list as a tuple."""
+    """Return the list as a tuple."""
     if type(value) is tuple:
         return value
     if type(value) in LONG:
@@ -190,7 +189,7 @@ def _float_range(start: Any, end: Any, step: Any) -> Value:
         count = float("inf")
     if not count < LIST_ITEMS + 1:
         raise too_many_items("range", int(count) if not isinf(count) else LIST_ITEMS + 1)
-    # Multiplying keeps the error of one step from adding up.
+    # The multiplication avoids an accumulated error of the steps.
     return tuple(start + at * step for at in range(ceil(max(count, 0))))
 
 
@@ -209,7 +208,7 @@ def zip_lists(*lists: Value) -> Value:
 
 
 def _search_items(name: str, items: Value) -> Iterable[Value]:
-    """The list that is about to be searched; a long one counts as steps."""
+    """Return a list for a search. A long one counts as steps."""
     found = items if type(items) in LONG else as_list(name, items)
     if len(found) > SMALL:
         work(len(found))
@@ -260,14 +259,14 @@ def flatten(items: Value) -> Value:
                 break
         else:
             work.pop()
-        # Few leaves may hang from very long branches, each of which is walked for each of them.
+        # A few leaves may have very long paths, each walked once per leaf.
         if walked > LIST_ITEMS:
             raise too_many_items("flatten", walked)
     return tuple(flat)
 
 
 def _is_shallow(items: tuple[Value, ...]) -> bool:
-    """Whether no list in the list holds another, and all together are not too long."""
+    """Return whether no nested list holds a list, and all together are short."""
     lists = [item for item in items if type(item) in LISTS]
     if len(items) + sum(map(len, lists)) > LIST_ITEMS:
         return False
@@ -275,7 +274,7 @@ def _is_shallow(items: tuple[Value, ...]) -> bool:
 
 
 def _leaves(items: tuple[Value, ...]) -> dict[int, int]:
-    """How many items each list comes to that is no list itself; a shared one is counted once."""
+    """Return the number of leaves of each list, by id. A shared list is counted once."""
     counts: dict[int, int] = {}
     work = [items]
     while work:
@@ -292,7 +291,7 @@ def _leaves(items: tuple[Value, ...]) -> dict[int, int]:
 
 
 def distinct(items: Value) -> Value:
-    """The first of each group of equal items, in order."""
+    """Return the first of each group of equal items, in order."""
     found = as_list("distinct", items)
     places = enumerate(firsts(found))
     return tuple([found[place] for place, first in places if place == first])

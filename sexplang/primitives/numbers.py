@@ -1,4 +1,4 @@
-"""Numbers to numbers: signs, extremes, rounding, exactness, powers and roots; and their text."""
+"""Numeric primitives: signs, extremes, rounding, exactness, powers, roots and text."""
 
 import re
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from sexplang.terms.values.text import number as number_text
 from sexplang.terms.values.value import Record, Value
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-_MOST_DIGITS = 4_215  # an integer with more is above INTEGER_BITS
+_MOST_DIGITS = 4_215  # an integer with more digits is above INTEGER_BITS
 
 
 def absolute(a: Value) -> Value:
@@ -39,7 +39,8 @@ def absolute(a: Value) -> Value:
 
 
 def _extreme(name: str, choose: Callable[..., Value]) -> Callable[..., Value]:
-    """The extreme of numbers; one float makes the result a float, as in R7RS."""
+    """Return a primitive for an extreme of numbers. One float makes the result a float, as in
+    R7RS."""
 
     def extreme(a: Value, *rest: Value) -> Value:
         values = (a, *rest)
@@ -62,7 +63,7 @@ def _rounding(name: str, to_integer: Callable[[float], int]) -> Callable[[Value]
         if type(a) is int:
             return a
         check(name, a)
-        # copysign: R7RS keeps the sign of what rounds to zero.
+        # copysign: R7RS keeps the sign of a number that rounds to zero.
         return a if isnan(a) or isinf(a) else copysign(real(to_integer(a)), a)
 
     return round_number
@@ -116,12 +117,12 @@ def power(a: Value, b: Value) -> Value:
 def _exact_power(a: int, b: int) -> int:
     if a in (0, 1, -1):
         return int(b == 0 or a != 0) * (a if b % 2 else 1)
-    # The power has at least this many bits; what passes has at most twice the cap.
+    # The power has at least this many bits, and at most twice the limit if it passes.
     if (a.bit_length() - 1) * b >= INTEGER_BITS:
         raise too_large("expt")
     half = a.bit_length() * b // 2
     if half > 1_000:
-        work(half * half // PRODUCT)  # the last product is most of it
+        work(half * half // PRODUCT)  # the last product is most of the work
     made: int = within("expt", a**b)
     return made
 
@@ -151,7 +152,7 @@ def to_text(a: Value, radix: Value = MISSING) -> Value:
     whole = integral("number->string", a)
     sign, whole = ("-", -whole) if whole < 0 else ("", whole)
     if whole > LIGHT:
-        work(whole.bit_length() // 4)  # about as long as the digits, each a division
+        work(whole.bit_length() // 4)  # about the number of digits, each a division
     digits = []
     while True:
         whole, digit = divmod(whole, base)
@@ -161,7 +162,8 @@ def to_text(a: Value, radix: Value = MISSING) -> Value:
 
 
 def from_text(text: Value, radix: Value = 10) -> Value:
-    """What Scheme reads as a decimal (other radixes: digits with an optional sign); else false."""
+    """Return the number that Scheme reads from a decimal (other radixes: digits with an optional
+    sign), else false."""
     if isinstance(text, Record) and text.kind == "TaskResult":
         text = text.fields.get("content")
     if type(text) is Rope:
@@ -193,14 +195,14 @@ def _digits_value(text: str, base: int) -> int:
 
 @cache
 def _decimal_pattern() -> re.Pattern[str]:
-    """A decimal of Scheme: a sign, zeros in front and digits on one side of the point alone are
-    allowed. A group that matched makes it a float."""
+    """Return the pattern of Scheme's decimals: a sign, leading zeros and digits on one side of the
+    point are allowed. A group that matched makes it a float."""
     return re.compile(r"[+-]?(?:[0-9]+(\.[0-9]*)?|(\.[0-9]+))([eE][+-]?[0-9]+)?")
 
 
 def number_of(name: str, text: str, match: re.Match[str]) -> int | float | bool:
-    """The number that `match` found in `text`, for the primitive `name`; false for one beyond the
-    floats."""
+    """Return the number that `match` found in `text`, for the primitive `name`; false for one
+    beyond the floats."""
     if match.lastindex:
         value = float(text)
         return False if isinf(value) else value

@@ -1,8 +1,7 @@
-"""Names to the operations that the host answers (language chapter 4), as functions.
+"""The operations that the host answers (language chapter 4), as functions.
 
-`least` is how many arguments may not be left out. `text` holds the positions where a TaskResult
-becomes its content; where any number of arguments is taken, the last position speaks of all that
-follow.
+`least` is the number of required arguments. `text` holds the positions where a TaskResult becomes
+its content; with any number of arguments, the last position covers all that follow.
 """
 
 from sexplang.terms.values.value import Operation

@@ -1,4 +1,4 @@
-"""Names to primitives: how many arguments each takes and what it gives.
+"""The table of primitives, with the arity of each and its documentation.
 
 A doc is a sentence and an example with its value; a test evaluates every example.
 """

@@ -1,4 +1,4 @@
-"""Values to sizes: what is too much, and how to say so."""
+"""The size limits of values, and the faults for values beyond them."""
 
 from sexplang.terms.quota import work
 from sexplang.terms.values import sequences
@@ -11,31 +11,32 @@ LIST_ITEMS = sequences.MOST
 
 LIGHT = 1 << 1000
 LEAST = -LIGHT
-"""An integer between them is multiplied, divided and written in about the time of a step."""
+"""An integer between LEAST and its negation is multiplied, divided and written in about the time of
+a step."""
 
 
 def weigh(a: int, b: int) -> None:
-    """Counts a product or a quotient of large integers as steps. May end the run."""
+    """Count a product or a quotient of large integers as steps. May end the run."""
     if not (LEAST < a < LIGHT and LEAST < b < LIGHT):
         work(a.bit_length() * b.bit_length() // PRODUCT)
 
 
 PRODUCT = 1_000_000
-"""Pairs of bits that are multiplied in about the time of a step."""
+"""The pairs of bits that are multiplied in about the time of a step."""
 
 
 def wrong_type(name: str, takes: str, value: Value, hint: str | None = None) -> Fault:
-    """`name` got `value` where it takes something else."""
+    """Return the fault for `value` of a kind that `name` does not take."""
     return Fault("wrong-type", f"`{name}` takes {takes}, not {abbreviate(value)}", hint=hint)
 
 
 def out_of_range(name: str, why: str, hint: str | None = None) -> Fault:
-    """A value of the right kind that `name` cannot use."""
+    """Return the fault for a value of the right kind that `name` cannot use."""
     return Fault("out-of-range", f"`{name}`: {why}", hint=hint)
 
 
 def too_many_items(name: str, count: int) -> Fault:
-    """`name` would make a list that is too long."""
+    """Return the fault for a list that is too long."""
     many = str(count) if count.bit_length() < 200 else "very many"
     return Fault(
         "limit-list",
@@ -45,7 +46,7 @@ def too_many_items(name: str, count: int) -> Fault:
 
 
 def too_long(name: str, points: int) -> Fault:
-    """`name` would make a string that is too long."""
+    """Return the fault for a string that is too long."""
     return Fault(
         "limit-string",
         f"`{name}` would make a string of at least {points} code points; "
@@ -55,7 +56,7 @@ def too_long(name: str, points: int) -> Fault:
 
 
 def too_large(name: str) -> Fault:
-    """`name` would make an integer that is too large."""
+    """Return the fault for an integer that is too large."""
     return Fault(
         "limit-integer",
         f"`{name}` would make an integer of more than {INTEGER_BITS} bits",
@@ -65,7 +66,7 @@ def too_large(name: str) -> Fault:
 
 
 def whole(name: str, what: str, value: Value) -> int:
-    """`value` as an index or a count: an exact integer, 0 or more."""
+    """Return `value` as an index or a count: an exact integer, 0 or more. Raises Fault."""
     if type(value) is not int:
         raise wrong_type(name, f"an exact integer as its {what}", value, exact_twin(value))
     if value < 0:

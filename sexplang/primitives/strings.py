@@ -1,6 +1,6 @@
-"""Text to text. Strings are sequences of code points; a TaskResult counts as its content.
+"""String primitives. Strings are sequences of code points; a TaskResult counts as its content.
 
-What a function would make is measured before it is made.
+The size of a result is checked before it is made.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from sexplang.terms.values.value import Fault, Record, Value
 
 
 def content(name: str, value: Value, hint: str | None = None) -> str:
-    """`value` as the text that it is: a string, or a TaskResult's content."""
+    """Return the text of `value`: a string, or a TaskResult's content. Raises Fault."""
     if type(value) is str:
         return value
     if type(value) is Rope:
@@ -36,7 +36,7 @@ def content(name: str, value: Value, hint: str | None = None) -> str:
 
 
 def text_of(name: str, value: Value) -> str:
-    """The text of any value, for `str` and `~a`."""
+    """Return the text of any value, for `str` and `~a`."""
     if type(value) is str:
         return value
     if type(value) is int and -0x3FFFFFFF < value < 0x3FFFFFFF:
@@ -47,7 +47,7 @@ def text_of(name: str, value: Value) -> str:
 
 
 def write_value(name: str, value: Value) -> str:
-    """A value as it is written, for `~s`."""
+    """Return a value as source text, for `~s`."""
     return _check_bound(name, value, terms_text.to_source)
 
 
@@ -57,12 +57,12 @@ def _check_bound(name: str, value: Value, make: Callable[[Value], str]) -> str:
         raise too_long(name, size)
     try:
         return make(value)
-    except ValueError:  # an integer from outside, above what CPython prints
+    except ValueError:  # an integer from outside, above the limit of CPython's printing
         raise too_large(name) from None
 
 
 def join_parts(name: str, parts: list[str], separator: str = "") -> str:
-    """The parts in one string, if that is not too long."""
+    """Return the parts as one string. Raises Fault if it is too long."""
     size = sum(map(len, parts)) + len(separator) * max(len(parts) - 1, 0)
     if size > STRING_POINTS:
         raise too_long(name, size)
@@ -162,7 +162,7 @@ def downcase(value: Value) -> Value:
 
 
 def _fitting(name: str, made: str) -> str:
-    # A change of case makes at most three code points of one, so checking afterwards is enough.
+    # A change of case makes at most three code points of one, so a later check is enough.
     if len(made) > SMALL:
         if len(made) > STRING_POINTS:
             raise too_long(name, len(made))

@@ -1,7 +1,7 @@
-"""Tables to what is in them and to other tables. A record reads like a table.
+"""Table primitives. A record reads like a table.
 
-A key is a string or a symbol; in a list it is an index. What is missing is nil or the default,
-and nil is a table without keys to whoever reads it.
+A key is a string or a symbol; in a list it is an index. An absent value is nil or the default; nil
+reads like an empty table.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ _TABLE_FIRST = {
 
 
 def fields(name: str, value: Value) -> dict[str, Value]:
-    """The table that `value` is, or reads like."""
+    """Return the table that `value` is, or reads like. Raises Fault."""
     if isinstance(value, dict):
         return value
     if isinstance(value, Record):

@@ -1,8 +1,8 @@
-"""Text to forms, and back.
+"""The reader: text to forms, and back.
 
 `read` gives the forms of a source or raises `Diagnostics`; `write` gives a form's text; `layout`
-gives a whole text as it should look. Chapter 1 of the specification says what is read;
-`grammar/sexplang.lark` says it to the machine.
+formats a whole text. Chapter 1 of the specification describes the notation; `grammar/sexplang.lark`
+is its grammar.
 """
 
 from sexplang.reader.reader import read
@@ -13,8 +13,8 @@ __all__ = ["layout", "read", "write"]
 
 
 def layout(text: str | Source) -> str:
-    """The text of a program laid out, its comments kept. Raises `Diagnostics`."""
-    # A program that runs has no use for this.
+    """Return the text of a program formatted, comments kept. Raises `Diagnostics`."""
+    # Imported here: a run does not need the formatter.
     from sexplang.reader.layout.formatter import layout
 
     return layout(text)

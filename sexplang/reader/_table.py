@@ -2,7 +2,7 @@
 
 # ruff: noqa: E501
 
-# A token and what it looks like, in the order in which they are tried.
+# The tokens and their patterns, in the order in which they are tried.
 TOKENS = r'''
 LPAR \(
 RPAR \)

@@ -1,7 +1,7 @@
-"""Characters to whether they may stand in a program, and words to whether they are names.
+"""Characters that may occur in a program, and words that may be names.
 
-Law: what a person cannot see does not take part in a program. Control characters and whatever
-reorders or hides text are refused everywhere; in a string they are written as escapes.
+Law: invisible characters take no part in a program. Control characters, and characters that reorder
+or hide text, are refused everywhere; a string has them as escapes.
 """
 
 import re
@@ -12,8 +12,8 @@ from sys import maxsize
 from sexplang.reader.flaw import Flaw
 
 # Categories Cc (but tab and line breaks), Cf (but the visible Arabic and Indic number signs), Cs.
-# Joiners (200C, 200D) make letters of many scripts and most emoji of families: they may follow any
-# character of such a script. One variation selector chooses how the character before it looks; a
+# Joiners (200C, 200D) form letters of many scripts and most emoji of families: they may follow any
+# character of such a script. One variation selector selects the glyph of the character before it; a
 # row of them hides text.
 _HIDDEN_CLASS = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e"
@@ -29,7 +29,7 @@ _BLANK = (
     "\u200c\u200d\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 
-# What may be typed instead of a character that looks like it.
+# Lookalike characters and their replacements.
 _INSTEAD = {
     **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\uff02", '`"`'),
     **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\uff07", "`'`"),
@@ -51,9 +51,9 @@ _WRITTEN_TOGETHER = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": 
 
 @cache
 def pattern_of_hidden() -> re.Pattern[str]:
-    """Matches a character that may stand nowhere in a program."""
-    # Compiled at the first need: it takes longer than reading a page of ASCII. Begins with a class
-    # of characters, which Python looks for several times as fast as for a choice.
+    """Return a pattern for a character that may occur nowhere in a program."""
+    # Compiled on first use: that takes longer than reading a page of ASCII. The pattern begins with
+    # a character class, which Python scans for several times as fast as for an alternative.
     joiner = f"(?<=[{_JOINERS}])(?<![\u0600-\U0010ffff].)"
     variation = f"(?<=[{_VARIATIONS}])(?=[{_VARIATIONS}])"
     doubtful = f"[{_HIDDEN_CLASS}{_JOINERS}{_VARIATIONS}]"
@@ -61,12 +61,12 @@ def pattern_of_hidden() -> re.Pattern[str]:
 
 
 def find_hidden(text: str, at: int = 0, end: int = maxsize) -> Iterator[re.Match[str]]:
-    """The characters of a text, or of a stretch of it, that may stand nowhere in it."""
+    """Yield the forbidden characters of a text, or of a part of it."""
     return (_HIDDEN_ASCII if text.isascii() else pattern_of_hidden()).finditer(text, at, end)
 
 
 def name_character(char: str) -> str:
-    """A character as a message shows it: `U+202E RIGHT-TO-LEFT OVERRIDE`."""
+    """Return a character as messages show it: `U+202E RIGHT-TO-LEFT OVERRIDE`."""
     import unicodedata
 
     name = unicodedata.name(char, "")
@@ -74,7 +74,7 @@ def name_character(char: str) -> str:
 
 
 def escape(char: str) -> str:
-    """A character as an escape in a string."""
+    """Return a character as an escape in a string."""
     code = ord(char)
     if code <= 0xFFFF:
         return f"\\u{code:04x}"
@@ -83,8 +83,8 @@ def escape(char: str) -> str:
 
 
 def word_flaw(word: str) -> Flaw | None:
-    """Why a word without delimiters is no name: a character that no name has, another spelling
-    than NFC, letters of two scripts."""
+    """Return the reason why a word is no name: a forbidden character, a spelling other than NFC, or
+    letters of two scripts."""
     if word.isascii():
         return None
     import unicodedata
@@ -138,7 +138,8 @@ def _mixture(word: str) -> Flaw | None:
 
 @cache
 def _script(char: str) -> str:
-    """The script of a letter (its name begins with it); nothing for what all scripts share."""
+    """Return the script of a letter (the first word of its name), or an empty text if all scripts
+    share it."""
     import unicodedata
 
     if not unicodedata.category(char).startswith("L"):

@@ -1,8 +1,8 @@
-"""A text that cannot be read to what is wrong with it: slowly, with an eye for what was meant.
+"""The diagnosis of a text that cannot be read.
 
-Law: there is a finding exactly when the table refuses the text, or reads it but finds a splice in
-a table outside a quasiquote or a comma where Scheme would unquote. So the walk keeps the same
-account as the grammar: open brackets, marks and labels that wait for a form.
+Law: there is a diagnostic exactly when the table refuses the text, or accepts it but there is a
+splice in a table outside a quasiquote, or a comma in the place of Scheme's unquote. So the walk
+tracks the same state as the grammar: open brackets, and marks and labels that wait for a form.
 """
 
 import re
@@ -13,12 +13,12 @@ from sexplang.reader.characters import find_hidden
 from sexplang.reader.flaw import Flaw
 from sexplang.reader.form_builder import MAKERS, Forms
 from sexplang.reader.parser import DEEPER
-from sexplang.reader.scanner import Enough, Token, tell_hidden, tokens
+from sexplang.reader.scanner import StopDiagnosis, Token, tell_hidden, tokens
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.diagnostic import Diagnostic
 from sexplang.terms.source import Source, Span
 
-# More findings than a person reads at once.
+# More diagnostics than a person reads at once.
 _MOST = 50
 
 _COLON = re.compile(r"[ \t\r\n]+:(?![^\x00-\x20\x7f,()\[\]{}\";])")
@@ -30,9 +30,9 @@ _CLOSING = {"RPAR": "(", "RSQB": "[", "RBRACE": "{"}
 
 @define(eq=False)
 class _Frame:
-    """An open bracket (or the text itself): what waits in it for a form.
+    """An open bracket (or the text itself), and the marks and labels in it that wait for a form.
 
-    `level` counts quasiquotes around the next form, the marks that wait for it included.
+    `level` counts quasiquotes around the next form, waiting marks included.
     """
 
     opening: str
@@ -55,7 +55,7 @@ class _Frame:
 
 
 def diagnose(source: Source, max_depth: int, max_words: int, at: int) -> list[Diagnostic]:
-    """What is wrong with a text from `at` on, in its order; nothing if it can be read."""
+    """Return the diagnostics of a text from `at` on, in order; none if it can be read."""
     walk = _Walk(source, max_depth, at)
     tell_hidden(source, at, walk.tell)
     walk.hides = bool(walk.found)
@@ -65,9 +65,9 @@ def diagnose(source: Source, max_depth: int, max_words: int, at: int) -> list[Di
             walk.take(token)
         if next(walked, None) is not None:
             walk.tell(reader_diagnostics.too_many(source, walk.last[2], max_words))
-            raise Enough
+            raise StopDiagnosis
         walk.finish()
-    except Enough:
+    except StopDiagnosis:
         pass
     return sorted(walk.found, key=_place)
 
@@ -84,9 +84,9 @@ class _Walk:
         self.found: list[Diagnostic] = []
         self.hides = False
         self.sound: set[tuple[str, str]] = set()
-        """Kinds and texts of tokens that are right wherever they stand."""
+        """Kinds and texts of tokens that are right anywhere."""
         self.line_end = -1
-        """Where the line ends, or an earlier one, that the last token ends in."""
+        """The offset of the line end after the last token, or an earlier line end."""
         self.frames = [_Frame("", -1, -1, 0)]
         self.depth = 0
         self.last: Token = ("", at, at)
@@ -97,7 +97,7 @@ class _Walk:
     def tell(self, diagnostic: Diagnostic) -> None:
         self.found.append(diagnostic)
         if len(self.found) >= _MOST:
-            raise Enough
+            raise StopDiagnosis
 
     def span(self, start: int, end: int) -> Span:
         return Span(self.source, start, end)
@@ -131,7 +131,7 @@ class _Walk:
         self.last = token
 
     def check(self, token: Token) -> bool:
-        """Tells the flaw of a token, unless a character that cannot be seen is told already."""
+        """Report the flaw of a token, unless a hidden character in it is already reported."""
         kind, start, end = token
         word = kind, self.text[start:end]
         maker = MAKERS.get(kind)
@@ -154,7 +154,7 @@ class _Walk:
         self.depth += 1
         if self.depth > self.max_depth:
             self.tell(reader_diagnostics.too_deep(self.span(*token[1:]), self.max_depth))
-            raise Enough
+            raise StopDiagnosis
 
     def take_label(self, token: Token, *, sound: bool) -> None:
         frame = self.frames[-1]
@@ -174,7 +174,7 @@ class _Walk:
         frame.empty = False
 
     def complete(self, token: Token) -> None:
-        """A form ends here: whatever waited for it has it now."""
+        """Record the end of a form: the marks and labels that waited have it now."""
         frame = self.frames[-1]
         first = frame.marks[0] if frame.marks else token
         while frame.marks:
@@ -232,7 +232,7 @@ class _Walk:
             self.depth -= frame.pop() != "DROP"
 
     def miss_forms(self, frame: _Frame) -> None:
-        """Tells what still waits for a form where a bracket closes."""
+        """Report the marks and labels without a form where a bracket closes."""
         if frame.marks:
             self.tell(reader_diagnostics.mark_without_form(self.span(*frame.marks[-1][1:])))
         elif frame.label is not None:
@@ -243,7 +243,7 @@ class _Walk:
         self.tell(reader_diagnostics.value_missing(self.span(*frame.label[1:])))
 
     def finish(self) -> None:
-        """The text is over."""
+        """Report what is open at the end of the text."""
         if len(self.frames) == 1:
             self.miss_forms(self.frames[0])
             return
@@ -261,7 +261,7 @@ class _Walk:
     # ------------------------------------------------------------- hints from the layout
 
     def note_indentation(self, token: Token) -> None:
-        """A form that stands no further in than the line of an open bracket was to follow it."""
+        """Record a form that is indented no further than the line of an open bracket."""
         kind, start, end = token
         line_end = self.text.find("\n", end)
         self.line_end = line_end if line_end >= 0 else len(self.text)
@@ -274,12 +274,12 @@ class _Walk:
             self.suspects.append((frame, self.last[2]))
 
     def note_head(self, frame: _Frame, start: int, end: int) -> None:
-        """`(quasiquote x)` in full counts as the mark does."""
+        """Record that `(quasiquote x)` in full counts as the mark does."""
         if frame.opening == "(" and not frame.marks:
             frame.level = max(0, frame.level + _HEAD_LEVEL.get(self.text[start:end], 0))
 
     def is_unquoting_comma(self, kind: str, start: int) -> bool:
-        """Whether a comma stands directly before a form, with nothing before it to separate."""
+        """Return whether a comma stands directly before a form and separates nothing."""
         if kind in _CLOSING or kind == "END" or self.text[start - 1] != ",":
             return False
         gap = self.text[self.last[2] : start].rstrip(",")

@@ -1,9 +1,9 @@
-"""What is wrong with one token."""
+"""The flaw of one token."""
 
 
 class Flaw(Exception):
-    """A token that says nothing: what is wrong from `start` to `end` within it (None: its end),
-    in the words of a diagnostic."""
+    """An invalid token: the flaw is from `start` to `end` within it (None: its end), in the words
+    of a diagnostic."""
 
     def __init__(
         self,

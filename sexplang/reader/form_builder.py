@@ -1,7 +1,7 @@
-"""Values of a rule's parts to the rule's value: the methods that the grammar names.
+"""The semantic actions of the grammar: the methods that build forms.
 
-They serve lark as an inline transformer and the shipped table alike. Brackets and marks are kept
-as (start, end): they are where the spans of forms come from.
+They serve lark as an inline transformer and the generated table alike. Brackets and marks are kept
+as (start, end), for the spans of forms.
 """
 
 from collections.abc import Callable
@@ -26,12 +26,12 @@ MARKS = {"'": "quote", "`": "quasiquote", "~": "unquote", "~@": "unquote-splicin
 
 
 class Forms:
-    """Makes the forms of one source."""
+    """The builder of the forms of one source."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.seen: set[str] = set()
-        # A splice in a table is a form only in a quasiquote, which is known only at its end.
+        # A splice in a table is valid only in a quasiquote, which is known only at its end.
         self.spliced = False
 
     def name(self, text: str, start: int, end: int) -> Form:
@@ -113,4 +113,4 @@ MAKERS: dict[str, Callable[[Forms, str, int, int], Form]] = {
     "LABEL": Forms.label,
     "STRING_LABEL": Forms.string_label,
 }
-"""What makes a form of a token, by its name; any other is kept as its place."""
+"""The action for a token, by its name. Any other token is kept as its place."""

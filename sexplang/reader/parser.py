@@ -1,7 +1,7 @@
-"""Text to forms by lark's table: quick, and silent about what is wrong.
+"""The parser: text to forms by the generated LALR table, without diagnostics.
 
-The table shifts and reduces; nothing here knows the notation. A text that does not fit raises
-`Unreadable`, and `diagnosing.py` says why.
+The table shifts and reduces; no code here depends on the notation. A text that does not fit raises
+`Unreadable`; `diagnosis.py` explains it.
 """
 
 import re
@@ -12,8 +12,8 @@ from sexplang.reader import _table
 from sexplang.reader.form_builder import MAKERS, Forms
 from sexplang.terms.form import Form
 
-# White space before a token costs no match of its own: group 1 is where the token begins. The
-# group that names it is empty and stands behind it, so that its first character is looked at first.
+# White space before a token costs no match of its own: group 1 is the begin of the token. The empty
+# group that names the token is behind it, so that its first character is tested first.
 _TOKENS = dict(line.split(" ", 1) for line in _table.TOKENS.strip().splitlines())
 _SPACE = _TOKENS.pop("SPACE")
 TOKEN = re.compile(
@@ -29,16 +29,17 @@ DEEPER = frozenset(("LPAR", "LSQB", "LBRACE", *MARKS))
 _SHALLOWER = frozenset(("list", "vector", "table", "quotation", "add_splice"))
 
 _Row: TypeAlias = dict[str, "_Move"]
-"""What comes of each symbol in a state."""
+"""The moves of a state, by symbol."""
 
 _Move: TypeAlias = tuple[Any, Any, Any]
-"""What makes the value of a token; what is done with a value; the next state's row.
+"""The action on a token, the action on a value, the next state's row.
 
-Done with it: `_ADD` or `_BEGIN`, or a reduction: the symbol that comes of it, how many values
-below it are taken, what makes the new one, and whether it ends a level. None only moves on."""
+The action on a value is `_ADD`, `_BEGIN` or a reduction: the resulting symbol, the number of values
+that it takes, their action, and whether it ends a level. None only moves on.
+"""
 
-# Half of all reductions add an item to a sequence. After such a one the parser stands where it
-# stood before the item, so the item need not be pushed: a quarter of the time is saved.
+# Half of all reductions add an item to a sequence. Such a reduction returns to the state before the
+# item, so the item is not pushed. That saves a quarter of the time.
 _ADD = "add"
 
 # An opening bracket begins a sequence: its own state and that of the sequence follow at once.
@@ -51,8 +52,8 @@ class Unreadable(Exception):
     """The text is not a sequence of forms."""
 
 
-class Endless(Exception):
-    """The text goes on after the last word that is read; `end` is where that ends."""
+class TooManyWords(Exception):
+    """The text has more words than are read; `end` is the end of the last one."""
 
     def __init__(self, end: int) -> None:
         super().__init__(end)
@@ -60,12 +61,13 @@ class Endless(Exception):
 
 
 def parse(text: str, forms: Forms, max_depth: int, max_words: int, at: int) -> list[Form]:
-    """The forms of a text from `at` on. Raises Unreadable, Endless, or a token's Flaw."""
+    """Return the forms of a text from `at` on. Raises Unreadable, TooManyWords, or a token's
+    Flaw."""
     # The state and the value on top, and those below.
     row, top = _START["forms"][2], []  # type: tuple[_Row, Any]
     stack: list[tuple[_Row, Any]] = [(_START, None)]
     depth = 0
-    left = max_words + 1  # the end of the text is a token too
+    left = max_words + 1  # the end of the text counts as a token
     while True:
         end = at
         for match in islice(TOKEN.finditer(text, at), left):
@@ -107,7 +109,7 @@ def parse(text: str, forms: Forms, max_depth: int, max_words: int, at: int) -> l
                     if depth > max_depth:
                         raise Unreadable
         else:
-            raise Endless(end)
+            raise TooManyWords(end)
         if kind == "COMMENT":
             read = TOKEN.finditer(text, at, start)
             left -= 1 + sum(match.lastgroup != "END" for match in read)
@@ -122,7 +124,7 @@ def parse(text: str, forms: Forms, max_depth: int, max_words: int, at: int) -> l
 
 
 def comment_end(text: str, at: int) -> int:
-    """Where the comment whose opening ends at `at` is over. Raises Unreadable if nowhere."""
+    """Return the end of a comment that opens at `at`. Raises Unreadable if it is not closed."""
     depth = 1
     for marks in _COMMENT_MARKS.finditer(text, at):
         start, end = marks.span()
@@ -137,7 +139,7 @@ def comment_end(text: str, at: int) -> int:
 
 
 def _unpack() -> _Row:
-    """The table as it is used: the row of the state in which a text begins."""
+    """Return the table in memory, as the row of the initial state."""
     table = {}
     for line in _table.STATES.strip().splitlines():
         number, _, rest = line.partition(": ")
@@ -146,7 +148,7 @@ def _unpack() -> _Row:
     rows: dict[str, _Row] = {number: {} for number in table}
 
     def move(state: str, symbol: str) -> tuple[Any, Any]:
-        """The reduction and the next row after a symbol."""
+        """Return the reduction and the next row after a symbol."""
         onward = table[state][0][symbol]
         if not table[onward][1]:
             return None, rows[onward]

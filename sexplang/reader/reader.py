@@ -1,7 +1,7 @@
-"""A source to its forms, or to all that keeps it from being read.
+"""Reading of a source: its forms, or all its diagnostics.
 
-The quick way first: lark's table, which knows right from wrong and nothing else. Only a text that
-it refuses, or that holds something it cannot judge, is walked a second time to say why.
+The parser comes first; it accepts or refuses. Only a text that it refuses, or that holds a
+construct beyond its grammar, is walked again for diagnostics.
 """
 
 import gc
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from sexplang.reader.characters import find_hidden
 from sexplang.reader.flaw import Flaw
 from sexplang.reader.form_builder import Forms
-from sexplang.reader.parser import Endless, Unreadable, parse
+from sexplang.reader.parser import TooManyWords, Unreadable, parse
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Form
 from sexplang.terms.source import Source
@@ -29,11 +29,11 @@ def read(
     max_size: int = 10_000_000,
     max_words: int = 200_000,
 ) -> tuple[Form, ...]:
-    """The forms of a source. Raises `Diagnostics`, and nothing else.
+    """Return the forms of a source. Raises `Diagnostics`, and nothing else.
 
-    A byte order mark at the very start is white space. `max_depth` bounds how deep forms nest (a
-    quoting mark is a level), `max_size` the number of characters, `max_words` that of words and
-    brackets.
+    A byte order mark at the very start is white space. `max_depth` bounds the nesting of forms (a
+    quoting mark is a level), `max_size` the number of characters, `max_words` the number of words
+    and brackets.
     """
     text = source.text
     if len(text) > max_size:
@@ -49,7 +49,7 @@ def read(
                 found = parse(text, forms, max_depth, max_words, at)
         except (Unreadable, Flaw):
             found = None
-        except Endless as endless:
+        except TooManyWords as endless:
             from sexplang.reader import reader_diagnostics
 
             raise Diagnostics(
@@ -57,7 +57,7 @@ def read(
             ) from None
     if found is not None and not forms.spliced and not _may_unquote_by_comma(text):
         return tuple(found)
-    # Most programs are right: what only a wrong one needs is imported for it alone.
+    # Imported here: most programs need no diagnosis.
     from sexplang.reader.diagnosis import diagnose
 
     wrong = diagnose(source, max_depth, max_words, at)
@@ -69,8 +69,8 @@ def read(
 
 @contextmanager
 def no_collection(size: int) -> Iterator[None]:
-    """Collects no garbage meanwhile: all that a large text is made into lives on, and looking
-    through it again and again takes longer than making it."""
+    """Suspend garbage collection. The objects made from a large text stay alive, and repeated scans
+    of them take longer than making them."""
     pause = size > _LARGE and gc.isenabled()
     if pause:
         gc.disable()

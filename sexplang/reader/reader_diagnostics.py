@@ -1,4 +1,4 @@
-"""Findings to diagnostics: what the reader says, and what it says to type instead."""
+"""The diagnostics of the reader, with their hints."""
 
 from sexplang.reader.characters import escape, name_character
 from sexplang.reader.flaw import Flaw
@@ -190,7 +190,7 @@ def report_mismatched_closer(span: Span, opening: Span) -> Diagnostic:
 def report_unclosed_bracket(
     opening: Span, openings: list[str], guess: Span | None, end: Span
 ) -> Diagnostic:
-    """`openings`: what is open where the text ends, innermost first."""
+    """Report an unclosed bracket; `openings` are all that are open at the end, innermost first."""
     missing = "".join(_CLOSER[bracket] for bracket in openings[:40])
     where = (
         Label(guess, "by its indentation it ends here") if guess else Label(end, "the text ends")

@@ -1,4 +1,4 @@
-"""A text to its tokens, telling what is none: for a text that is wrong somewhere."""
+"""The scanner for diagnosis: tokens, with reports of invalid ones."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -15,21 +15,23 @@ Tell = Callable[[Diagnostic], None]
 _WORD = re.compile(r"""[^\x00-\x20\x7f,()\[\]{}"';`~]+""")
 
 
-class Enough(Exception):
-    """Nothing more is worth telling: the rest cannot be told apart, or nobody would read it."""
+class StopDiagnosis(Exception):
+    """Nothing more is worth a report: the rest is unintelligible, or there are too many
+    diagnostics."""
 
 
 def tell_hidden(source: Source, at: int, tell: Tell) -> None:
-    """Tells every character that cannot be seen."""
+    """Report every hidden character."""
     for match in find_hidden(source.text, at):
         try:
             tell(reader_diagnostics.report_hidden_character(Span(source, *match.span()), match[0]))
-        except Enough:
+        except StopDiagnosis:
             return
 
 
 def tokens(source: Source, at: int, tell: Tell) -> Iterator[Token]:
-    """The tokens of a text up to its end. A word that runs into a quoting mark is a `WORD`."""
+    """Yield the tokens of a text up to its end. A word that runs into a quoting mark is a
+    `WORD`."""
     text = source.text
     while True:
         kind = ""
@@ -55,11 +57,11 @@ def _comment(source: Source, start: int, end: int, tell: Tell) -> int:
         tell(
             reader_diagnostics.report_unterminated("unterminated-comment", Span(source, start, end))
         )
-        raise Enough from None
+        raise StopDiagnosis from None
 
 
 def _report_broken_word(source: Source, start: int, tell: Tell) -> int:
-    """Tells what is wrong where no token begins; the end of the word there, 0 if there is none."""
+    """Report the flaw at a place where no token begins. Return the end of the word there, or 0."""
     text = source.text
     if text[start] == '"':
         if text.startswith('"""', start):
@@ -74,10 +76,10 @@ def _report_broken_word(source: Source, start: int, tell: Tell) -> int:
                     "unterminated-string", Span(source, start, start + 1)
                 )
             )
-        raise Enough
+        raise StopDiagnosis
     word = _WORD.match(text, start)
     if word is None:
-        return 0  # a control character, told already
+        return 0  # a control character, reported already
     end = word.end()
     tell(reader_diagnostics.mark_after_word(Span(source, start, end), word[0], text[end]))
     return end

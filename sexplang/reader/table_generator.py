@@ -1,8 +1,8 @@
-"""The grammar to the table that ships: `grammar/sexplang.lark` in, the text of `_table.py` out.
+"""The generator of the parser table: `grammar/sexplang.lark` in, the text of `_table.py` out.
 
-Importing lark takes as long as a whole short program may take to start, and building the table
-three times as long, so both happen beforehand. After a change of the grammar, write what
-`table_source()` returns over `_table.py`; a test fails until that is done.
+The import of lark takes as long as the start of a short program, and building the table three times
+as long, so the table is generated beforehand. After a change of the grammar, write the result of
+`table_source()` to `_table.py`; a test fails until then.
 """
 
 from typing import Any
@@ -11,14 +11,15 @@ from sexplang.package.package_data import read_shipped
 
 
 def grammar(**options: Any) -> Any:
-    """lark's own parser of the notation: what the table is made from and tested against."""
+    """Return lark's own parser of the notation, the source of the table and the oracle of its
+    tests."""
     from lark import Lark
 
     return Lark(read_shipped("grammar/sexplang.lark"), parser="lalr", **options)
 
 
 def table_source() -> str:
-    """The text of `_table.py`."""
+    """Return the text of `_table.py`."""
     parser = grammar()
     states = parser.parser.parser._parse_table.states
     order = _list_reachable(states, parser.parser.parser._parse_table.start_states["start"])
@@ -34,7 +35,7 @@ _PAGE = '''\
 
 # ruff: noqa: E501
 
-# A token and what it looks like, in the order in which they are tried.
+# The tokens and their patterns, in the order in which they are tried.
 TOKENS = r\'\'\'
 {tokens}
 \'\'\'
@@ -48,7 +49,8 @@ STATES = """
 
 
 def _list_reachable(states: Any, start: Any) -> list[Any]:
-    """The states in the order in which the start reaches them: lark's own order is arbitrary."""
+    """Return the states in the order of their discovery from the start. Lark's own order is
+    arbitrary."""
     order = [start]
     for state in order:
         for _, (action, target) in sorted(states[state].items()):
@@ -60,11 +62,11 @@ def _list_reachable(states: Any, start: Any) -> list[Any]:
 def _row(number: int, actions: Any, numbers: dict[Any, int]) -> str:
     ways = {s: numbers[t] for s, (action, t) in actions.items() if action.name == "Shift"}
     rules = {rule for action, rule in actions.values() if action.name != "Shift"}
-    # Rules that differ in their last item only are the same reduction. The one of the whole text
+    # Rules that differ in their last item only are the same reduction. The rule of the whole text
     # is left out: it is the end.
     looks = {(r.origin.name, len(r.expansion), r.alias or r.origin.name) for r in rules}
     looks = {look for look in looks if look[0] != "start"}
-    # Nothing but the end needs to look ahead (the grammar is LR(0)); the reader relies on it.
+    # Only the end needs lookahead (the grammar is LR(0)); the parser relies on that.
     assert len(looks) + any(symbol.isupper() for symbol in ways) <= 1
     parts = [f"{s}={t}" for s, t in sorted(ways.items()) if s != "start"]
     parts += [f"-> {symbol} {size} {method}" for symbol, size, method in looks]

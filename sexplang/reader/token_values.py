@@ -1,6 +1,6 @@
-"""One token's text to what it says: names, labels, numbers, strings, text blocks.
+"""The values of tokens: names, labels, numbers, strings, text blocks.
 
-Law: a token that says nothing raises `Flaw`, which knows where in the token and what to type.
+Law: an invalid token raises `Flaw` with the place in the token and a hint.
 """
 
 import re
@@ -13,7 +13,7 @@ from sexplang.terms.values.boundary import INTEGER_BITS
 Constant = int | float | str | bool | None
 
 _MOST_DIGITS = 4_216
-"""With a sign; an integer with more is above INTEGER_BITS."""
+"""The digits of an integer with its sign; a longer one is above INTEGER_BITS."""
 
 CONSTANTS: dict[str, bool | None] = {
     "true": True,
@@ -28,7 +28,7 @@ _NUMBER_LIKE = re.compile(r"[-+]?\.?[0-9]")
 
 
 def check_name(text: str) -> None:
-    """Refuses a word that looks like a name and is none."""
+    """Check a word. Raises Flaw if it looks like a name and is none."""
     if text.isascii() and text.replace("-", "").isalpha():
         return
     if text in CONSTANTS:
@@ -55,7 +55,7 @@ def check_name(text: str) -> None:
 
 
 def check_label(text: str) -> None:
-    """Refuses a word that looks like a label, such as `style:`, and is none."""
+    """Check a label. Raises Flaw if it looks like a label, such as `style:`, and is none."""
     name = text[:-1]
     if not name:
         raise Flaw(
@@ -82,12 +82,12 @@ def check_label(text: str) -> None:
 
 
 def string_label(text: str) -> str:
-    """`"style" :` to `style`."""
+    """Return `style` for `"style" :`."""
     return string(text[:-1].rstrip(" \t\r\n"))
 
 
 def number(text: str) -> int | float:
-    """A number in JSON's syntax."""
+    """Return a number in JSON's syntax."""
     if text.isdigit() or text[1:].isdigit():
         made = int(text) if len(text) <= _MOST_DIGITS else None
         if made is None or made.bit_length() > INTEGER_BITS:
@@ -110,14 +110,14 @@ def number(text: str) -> int | float:
 
 
 def string(text: str) -> str:
-    """A string literal: JSON's escapes; raw line breaks are kept."""
+    """Return the value of a string literal: JSON's escapes; raw line breaks are kept."""
     if "\\" not in text:
         return text[1:-1]
-    # Few texts have escapes: json takes longer to load than most programs to read.
+    # Imported on first use: few texts have escapes, and json takes long to load.
     from json.decoder import scanstring  # type: ignore[attr-defined]
 
     try:
-        # It takes raw line breaks when told not to be strict.
+        # Its non-strict mode accepts raw line breaks.
         value: str = scanstring(text, 1, False)[0]
     except ValueError:
         raise _bad_escape(text) from None
@@ -127,7 +127,8 @@ def string(text: str) -> str:
 
 
 def text_block(text: str) -> str:
-    """A text block: the line breaks at the quotes and the common indentation are dropped."""
+    """Return the value of a text block, without the line breaks at the quotes and the common
+    indentation."""
     lines = text[3:-3].split("\n")
     closing = lines[-1]
     opened = len(lines) > 1 and lines[0] in ("", "\r")
@@ -140,7 +141,7 @@ def text_block(text: str) -> str:
     if depth:
         lines = [_outdent(line, depth) for line in lines]
     content = "\n".join(lines)
-    # The break before the closing line may be of two characters.
+    # The break before the closing line may have two characters.
     return content[:-1] if alone and content.endswith("\r") else content
 
 
@@ -167,7 +168,7 @@ def _bad_number(text: str) -> Flaw:
 
 
 def _mend_number(text: str) -> str:
-    """The number that was probably meant."""
+    """Return the number that was probably meant."""
     plain = text.removeprefix("+")
     ratio = re.fullmatch(r"(-?[0-9]+)/([0-9]+)", plain)
     if ratio:
@@ -222,7 +223,7 @@ def _unknown_mark(text: str) -> Flaw:
 
 
 def _bad_escape(text: str) -> Flaw:
-    """The first escape in a string that is none."""
+    """Return the first invalid escape in a string."""
     pattern = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
     at = text.find("\\")
     while at >= 0:

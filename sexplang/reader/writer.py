@@ -1,6 +1,6 @@
-"""Forms to text: the shortest spelling that reads to the same form.
+"""The writer: the shortest text that reads to the same form.
 
-Law: `read(write(form))` is the form, spans aside, for every form that can be read.
+Law: `read(write(form))` equals the form for every form that can be read.
 """
 
 import re
@@ -17,7 +17,7 @@ _PLAIN_LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_!?*/<=>.-]*")
 
 
 def write(form: Form) -> str:
-    """The text of a form, on one line. (No text stands for NaN and the infinities.)"""
+    """Return the text of a form, on one line. (NaN and the infinities have no text.)"""
     out: list[str] = []
     work: list[Form | str] = [form]
     while work:
@@ -39,7 +39,7 @@ def write(form: Form) -> str:
 
 
 def _mark(form: ListForm | VectorForm | TableForm) -> str | None:
-    """The mark that stands for a list such as `(quote x)`."""
+    """Return the mark of a list such as `(quote x)`."""
     if not isinstance(form, ListForm) or len(form.items) != 2:
         return None
     head, body = form.items
@@ -53,7 +53,7 @@ def _begins_with_at(form: Form) -> bool:
 
 
 def _bracket(form: ListForm | VectorForm | TableForm) -> list[Form | str]:
-    """What to push so that the items come out in order between the brackets."""
+    """Return the stack entries of the items between the brackets."""
     opening, closing = _BRACKETS[type(form)]
     work: list[Form | str] = [closing]
     for at, item in enumerate(reversed(form.items)):

@@ -5,10 +5,10 @@ from functools import cache
 from typing import Any, Literal
 
 from sexplang import machine
-from sexplang.build import pipeline
 from sexplang.machine import Limits, Outcome
 from sexplang.machine.outcome import Conceal, as_it_is
 from sexplang.package.process import growth
+from sexplang.pipeline import pipeline
 from sexplang.terms.classes.node import attributes, evolve
 from sexplang.terms.model.roles import Models
 from sexplang.terms.program import Program

@@ -1,7 +1,6 @@
-"""Suspended runs to their ends: requests are performed, replies are journaled and delivered.
+"""The driver and the world: performers, models, files, permissions, the journal.
 
-Here the world begins: time, networks, files, models, permissions, the journal. What runs programs
-is loaded when its first name is asked for: an index is made without it.
+The public names are loaded on first use: making an index needs none of them.
 """
 
 TYPE_CHECKING = False

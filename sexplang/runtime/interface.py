@@ -1,4 +1,4 @@
-"""What others take from this room, in one place, so that it is loaded only where it is needed."""
+"""The public names of the package in one module, loaded when the first of them is used."""
 
 from sexplang.runtime.driver.drive import adrive, drive
 from sexplang.runtime.journal.journal import Journal

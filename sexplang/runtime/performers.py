@@ -1,4 +1,4 @@
-"""What a host allows and where its output goes → the table of performers."""
+"""The table of performers for a host's permissions, outputs and models."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -9,7 +9,7 @@ from sexplang.runtime import world
 from sexplang.runtime.driver.answers import Performer, Watch
 from sexplang.runtime.driver.deadlines import Deadlines
 from sexplang.runtime.files import file_reader, file_writer
-from sexplang.runtime.files.surrogates import writable
+from sexplang.runtime.files.surrogates import require_text
 from sexplang.runtime.models import Endpoint, OnNamed, make_model
 from sexplang.runtime.models.circuit_breaker import Retries
 from sexplang.runtime.permission_checks import check_permissions
@@ -26,44 +26,44 @@ if TYPE_CHECKING:
     from sexplang.runtime.models.adapters.replay import ReplayedRun
 
 Tool = Callable[[dict[str, Any]], Any]
-"""A tool of the host: its inputs → a value, or an awaitable of it."""
+"""A tool of the host: a function from inputs to a value, or to an awaitable of it."""
 
 
 def _nowhere(*_: str) -> None:
-    """Output that nobody wants."""
+    """Discard output."""
 
 
 @frozen(kw_only=True)
 class Settings:
-    """What a run gets from its host."""
+    """The host's settings for a run."""
 
     run_id: str
-    """That of the run's journal: `random` follows from it."""
+    """The id of the run's journal. `random` is derived from it."""
     permissions: Permissions = Permissions()
     write: world.Write = _nowhere
-    """Where `print` goes: text with its line break."""
+    """Takes the output of `print`: text with its line break."""
     log: world.Log = _nowhere
-    """Where `log` goes: level and text."""
+    """Takes the output of `log`: level and text."""
     on_event: Watch | None = None
     models: Models = Models()
-    """Who answers to the names of models."""
+    """The models that answer to names."""
     on_named: OnNamed | None = None
-    """Told of each name to which another model answers."""
+    """Called once for each name that another model answers."""
     endpoint: Endpoint = Endpoint()
     retries: Retries = Retries()
     person: Person | None = None
-    """Who answers `ask-user`."""
+    """The person who answers `ask-user`."""
     tools: Mapping[str, Tool] = field(factory=dict)
     servers: "Servers | None" = None
-    """Whose tools are called `server:name`. Whoever made them ends them."""
+    """The MCP servers, whose tools are called `server:name`. Their owner closes them."""
     memory: str | None = None
-    """The index that `search-memory` looks into; None is the one that the program's folder sees."""
+    """The index for `search-memory`; None is the index that the program's folder sees."""
 
 
 def performers(
     settings: Settings, own: Mapping[str, Performer] = MappingProxyType({})
 ) -> dict[str, Performer]:
-    """Each operation that this host answers, and the function that does; `own` go first."""
+    """Return the performer of each operation of this host. `own` takes precedence."""
     look()
     permissions = settings.permissions
     repeated = _find_replayed_run(settings)
@@ -98,7 +98,7 @@ def performers(
 
 
 def _find_replayed_run(settings: Settings) -> "ReplayedRun | None":
-    """The recording that a person names as the model of the whole run."""
+    """Return the recording that a person names as the model of the whole run, or None."""
     models = settings.models
     default = models.default if models.is_own_default else None
     name = models.own.get(ALL) or default or ""
@@ -111,7 +111,7 @@ def _find_replayed_run(settings: Settings) -> "ReplayedRun | None":
 
 def _path(request: Request, default: Any = None) -> Any:
     given = request.arguments[0] if request.arguments else None
-    return default if given is None else writable(given, request.operation)
+    return default if given is None else require_text(given, request.operation)
 
 
 def _read(request: Request, permissions: Permissions) -> str:
@@ -143,13 +143,13 @@ def _write(request: Request, permissions: Permissions) -> None:
             "`write-file` takes a path and a text",
             hint='(write-file "out.txt" (str x)) writes any value as text',
         )
-    words = writable(words, request.operation)
-    file_writer.write_file(writable(path, request.operation), redact_text(words), permissions)
+    words = require_text(words, request.operation)
+    file_writer.write_file(require_text(path, request.operation), redact_text(words), permissions)
 
 
 def _search(request: Request, settings: Settings) -> Any:
     from sexplang.runtime.memory.search_performer import (
-        search,  # loads SQLite: only for who searches
+        search,  # loads SQLite
     )
 
     asked = request.arguments[0] if request.arguments else None

@@ -1,4 +1,4 @@
-"""Performers → performers: what stands between a program and the world, in a visible order."""
+"""Performers with a permission check before the operation."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from sexplang.runtime.refusal import refuse
 from sexplang.terms.effect import Request
 
 FLAGS = {"read-file": "read", "list-files": "read", "write-file": "write"}
-"""Which permission each operation on files needs at least one place of."""
+"""The permission that each file operation needs for at least one place."""
 
 
 def check_permissions(performers: Performers, permissions: Permissions) -> dict[str, Performer]:
-    """Operations for which nothing at all was granted are refused before they look at anything."""
+    """Wrap performers: an operation without any granted place is refused before it runs."""
 
     def deny(operation: str, right: str) -> Performer:
         def perform(request: Request) -> Any:

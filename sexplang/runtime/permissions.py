@@ -1,4 +1,4 @@
-"""What a run may touch: refused unless given."""
+"""The permissions of a run: all access is refused unless granted."""
 
 import os
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ Place: TypeAlias = str | os.PathLike[str]
 
 
 def _absolute_path(path: Place | None) -> str | None:
-    """Absolute, so that a later change of the working folder grants nothing else."""
+    """Make a path absolute, so that a later change of the working folder grants nothing else."""
     if path is None:
         return None
     _check(path, (str, os.PathLike))
@@ -32,7 +32,8 @@ def _hosts(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _host(name: str) -> str:
-    """A host as a server's address is compared with it. Raises TypeError for a whole address."""
+    """Normalize a host for comparison with a server's address. Raises TypeError for a whole
+    address."""
     if "/" in name:
         rest = name.partition("//")[2] if "//" in name else name
         host = rest.partition("/")[0].rpartition("@")[2]
@@ -43,8 +44,8 @@ def _host(name: str) -> str:
 
 
 def host_of(address: str) -> tuple[str, str]:
-    """What permits an address: HOST, or HOST:PORT. It has a host, and is of HTTP."""
-    from urllib.parse import urlsplit  # only where something is at an address
+    """Return the names that permit an HTTP address: HOST, or HOST:PORT."""
+    from urllib.parse import urlsplit  # only addresses need it
 
     parts = urlsplit(address)
     host = (parts.hostname or "").lower()
@@ -55,7 +56,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def _several(given: Any, names: bool = False) -> tuple[Any, ...]:
-    """A list, and no text: its letters would each be granted. Raises TypeError."""
+    """Return a list of names. Raises TypeError for a text, whose letters would each be granted."""
     if isinstance(given, (str, bytes, os.PathLike)) or not isinstance(given, Iterable):
         kind = type(given).__name__
         raise TypeError(f"a permission is a list, such as read=['docs'], not {kind}")
@@ -79,9 +80,9 @@ class Permissions:
     """Folders and files that may be read and written, executables that may be run, by name or by
     path, and hosts (`HOST`, `HOST:PORT`) that may be reached.
 
-    `folder` is the program's own folder: it may be read, and relative paths start there; None
-    (a program from standard input or from Python text) gives nothing and starts in the working
-    folder. A name that begins with a dot is covered only by a grant that names it.
+    `folder` is the program's own folder: it may be read, and relative paths start there. None (a
+    program from standard input or from Python text) grants nothing, and relative paths start in the
+    working folder. A name that begins with a dot is covered only by a grant that names it.
     """
 
     read: tuple[str, ...] = field(default=(), converter=_absolute_paths)
@@ -91,7 +92,7 @@ class Permissions:
     folder: str | None = field(default=None, converter=_absolute_path)
 
     def grants(self, right: str) -> tuple[str, ...]:
-        """The places where a right holds."""
+        """Return the places for which a right is granted."""
         if right == "write":
             return self.write
         own = () if self.folder is None else (self.folder,)
@@ -99,5 +100,5 @@ class Permissions:
 
     @property
     def base(self) -> str:
-        """Where relative paths start."""
+        """The folder where relative paths start."""
         return self.folder if self.folder is not None else os.getcwd()

@@ -1,11 +1,11 @@
-"""`ask-user` → the reply of the person at the terminal, if there is one."""
+"""The performer of `ask-user`: the person at the terminal."""
 
 import os
 from collections.abc import Callable
 from typing import Any
 
 from sexplang.runtime.driver.answers import Performer
-from sexplang.runtime.files.surrogates import writable
+from sexplang.runtime.files.surrogates import require_text
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.effect import Request
@@ -14,15 +14,15 @@ from sexplang.terms.values.text import text, value_of
 
 @frozen
 class Person:
-    """A person at a terminal: `lines` is the descriptor that what they type comes from, `say`
-    writes to them."""
+    """A person at a terminal. `lines` is the descriptor of their input; `say` writes to them."""
 
     lines: int
     say: Callable[[str], None]
 
 
 def make_ask_user(person: Person | None) -> Performer:
-    """`(ask-user prompt choices)`: what the person answers; of choices one, as text."""
+    """Return the performer of `(ask-user prompt choices)`: the person's answer, or one of the
+    choices, as text."""
     turns: list[Any] = []
 
     def perform(request: Request) -> Any:
@@ -48,7 +48,7 @@ def make_ask_user(person: Person | None) -> Performer:
 
 
 def _line(value: Any) -> str:
-    line: str = writable(text(value_of(value)), "ask-user")
+    line: str = require_text(text(value_of(value)), "ask-user")
     return line
 
 
@@ -57,7 +57,7 @@ async def _read_answer(person: Person, prompt: str, choices: list[str], turns: l
 
     if not turns:
         turns.append(anyio.Lock())
-    async with turns[0]:  # one question after the other, whichever branches ask
+    async with turns[0]:  # one question at a time over all branches
         person.say(f"{prompt}\n")
         for number, choice in enumerate(choices, 1):
             person.say(f"  {number} {choice}\n")
@@ -72,7 +72,7 @@ async def _read_answer(person: Person, prompt: str, choices: list[str], turns: l
 
 
 async def _read_typed_line(person: Person) -> str:
-    """One line, without its end."""
+    """Return one line without its end."""
     import anyio
 
     line = b""

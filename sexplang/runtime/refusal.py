@@ -1,4 +1,4 @@
-"""What went wrong outside → an error record, carried by the one exception performers raise."""
+"""The exception of performers: it carries an error record."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from sexplang.terms.values.value import Record
 
 
 class Refusal(Exception):
-    """A performer does not give a value: `error` is the record that the program sees.
+    """A performer has no value; `error` is the record that the program sees.
 
-    `again` says that another attempt may succeed, `retry_after` when the other side said so; `sent`
-    that the other side may have read what was asked, and has not said what came of it.
+    `again`: another attempt may succeed. `retry_after`: the seconds that the server asked for.
+    `sent`: the server may have read the request and has not said what came of it.
     """
 
     def __init__(
@@ -31,11 +31,11 @@ class Refusal(Exception):
 
 
 class Unrecorded(Refusal):
-    """A recording does not hold what a run asks for: nothing in the program catches it."""
+    """A recording lacks a request of the run. The program cannot catch it."""
 
 
 def refuse(code: str, message: str, *, hint: str | None = None, **details: Any) -> Refusal:
-    """The program asked for something that cannot be given: a PROGRAM_ERROR."""
+    """Return a PROGRAM_ERROR: the program asked for something impossible."""
     known = _clean(details)
     return Refusal(error_record("PROGRAM_ERROR", code, clean(message), details=known, hint=hint))
 
@@ -57,7 +57,7 @@ def make_task_failure(
     sent: bool = False,
     **details: Any,
 ) -> Refusal:
-    """A model or what lies before it failed: a TASK_FAILURE; `code` stands in its details."""
+    """Return a TASK_FAILURE of a model or of the way to it. `code` stands in its details."""
     known = {"code": code} | {name: value for name, value in details.items() if value is not None}
     error = error_record("TASK_FAILURE", reason, clean(message), details=_clean(known), hint=hint)
     return Refusal(error, again=again, retry_after=retry_after, sent=sent)

@@ -1,4 +1,4 @@
-"""`print log progress now sleep random` → their replies: the small things of the host."""
+"""Performers of small operations of the host: `print log progress now sleep random`."""
 
 import json
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Any
 from sexplang.guards.secrets import redact_text
 from sexplang.runtime.driver.answers import OutputLost, Performer, Watch
 from sexplang.runtime.driver.events import Progressed
-from sexplang.runtime.files.surrogates import writable
+from sexplang.runtime.files.surrogates import require_text
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.effect import Request
 from sexplang.terms.values.text import text, value_of
@@ -18,15 +18,16 @@ Write = Callable[[str], None]
 Log = Callable[[str, str], None]
 
 LONGEST_SLEEP = 1e9
-"""Seconds. What loops and systems still count right."""
+"""Seconds that event loops and systems still handle correctly."""
 
 
 def make_print(write: Write) -> Performer:
-    """`(print value…)`: the texts of the values with a space between them, and a line break."""
+    """Return the performer of `(print value…)`: the texts of the values, separated by spaces, and a
+    line break."""
 
     def perform(request: Request) -> None:
         words = " ".join([text(value_of(argument)) for argument in request.arguments])
-        line = redact_text(writable(words, "print")) + "\n"
+        line = redact_text(require_text(words, "print")) + "\n"
         try:
             write(line)
         except OSError as error:
@@ -36,8 +37,8 @@ def make_print(write: Write) -> Performer:
 
 
 def make_log(log: Log, run_id: str) -> Performer:
-    """`(log level text)`. A table of fields is written as JSON; its `traceId`, where it is nil, is
-    the run's id."""
+    """Return the performer of `(log level text)`. A table of fields is written as JSON. A nil
+    `traceId` in it becomes the run's id."""
 
     def perform(request: Request) -> None:
         level, words = _pad(request.arguments, 2)
@@ -45,9 +46,9 @@ def make_log(log: Log, run_id: str) -> Performer:
             if "traceId" in words and words["traceId"] is None:
                 words = {**words, "traceId": run_id}
             words = json.dumps(words, ensure_ascii=False)
-        line = redact_text(writable(text(value_of(words)), "log"))
+        line = redact_text(require_text(text(value_of(words)), "log"))
         try:
-            log(redact_text(writable(text(level), "log")) or "info", line)
+            log(redact_text(require_text(text(level), "log")) or "info", line)
         except OSError as error:
             raise OutputLost(error) from None
 
@@ -55,26 +56,27 @@ def make_log(log: Log, run_id: str) -> Performer:
 
 
 def make_progress(on_event: Watch | None) -> Performer:
-    """`(progress text fraction)`; fraction from 0 to 1, or left out."""
+    """Return the performer of `(progress text fraction)`. The fraction, from 0 to 1, is
+    optional."""
 
     def perform(request: Request) -> None:
         words, fraction = _pad(request.arguments, 2)
         if fraction is not None:
             fraction = float(_number(fraction, "a fraction", '(progress "reading" 0.5)'))
         if on_event is not None:
-            line = redact_text(writable(text(value_of(words)), "progress"))
+            line = redact_text(require_text(text(value_of(words)), "progress"))
             on_event(Progressed(request, line, fraction))
 
     return perform
 
 
 def now(request: Request) -> float:
-    """`(now)`: UTC seconds."""
+    """Perform `(now)`: UTC seconds."""
     return time()
 
 
 def sleep(request: Request) -> Any:
-    """`(sleep seconds)`."""
+    """Perform `(sleep seconds)`."""
     (seconds,) = _pad(request.arguments, 1)
     wait = _number(seconds, "seconds", "(sleep 0.5)")
     if not 0 <= wait <= LONGEST_SLEEP:
@@ -93,12 +95,12 @@ async def sleeping(seconds: float) -> None:
 
 
 def make_random(run_id: str) -> Performer:
-    """`(random)` in [0, 1), `(random n)` an integer in [0, n): from the identities of the run and
-    of the request alone, so that a run repeats."""
+    """Return the performer of `(random)` in [0, 1) and `(random n)`, an integer in [0, n). The
+    number is derived from the identities of run and request, so a run repeats."""
 
     def perform(request: Request) -> float | int:
         (bound,) = _pad(request.arguments, 1)
-        from hashlib import sha256  # loads a library: only for who draws
+        from hashlib import sha256  # loads a library
 
         seed = f"{run_id}/{request.id}".encode()
         if bound is None:
@@ -115,7 +117,7 @@ def make_random(run_id: str) -> Performer:
 
 
 def draw_integer(seed: bytes, bound: int) -> int:
-    """An integer in [0, bound); 128 bits more than it needs make every one as likely."""
+    """Return an integer in [0, bound). 128 extra bits keep the distribution uniform."""
     from hashlib import sha256
 
     wanted = (bound.bit_length() + 128) // 8 + 1
@@ -127,7 +129,7 @@ def draw_integer(seed: bytes, bound: int) -> int:
 
 
 def _pad(arguments: tuple[Value, ...], size: int) -> tuple[Value, ...]:
-    """Trailing arguments may be left out: they are nil."""
+    """Fill omitted trailing arguments with nil."""
     return (arguments + (None,) * size)[:size]
 
 

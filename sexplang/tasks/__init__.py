@@ -1,7 +1,7 @@
-"""Conversations as values: templates and replies in, requests and results out.
+"""Conversations with models as values: templates and replies in, requests and results out.
 
-Law: nothing here asks a model, reads a file or looks at a clock; a conversation is a value that
-says what it wants next. Law: whatever a model replies, the answer is a Want, never an exception.
+Law: nothing here asks a model, reads a file or looks at a clock. A conversation is a value that
+names its next request. Law: any reply of a model gives a Want, never an exception.
 """
 
 from sexplang.tasks.session import HandlerSession

@@ -1,4 +1,4 @@
-"""What goes wrong with tasks, to error records: one function for each kind."""
+"""The error records of tasks: one function for each kind."""
 
 from sexplang.terms.task import error_record
 from sexplang.terms.values.value import Fault, Value
@@ -13,23 +13,24 @@ def _failure(reason: str, message: str, hint: str | None = None, **rest: Value) 
 
 
 def bad_input(message: str, hint: str | None = None, **details: Value) -> Fault:
-    """What a task or a request was given does not fit."""
+    """Return the failure of a task or a request whose input does not fit."""
     return _failure("input_validation_failure", message, hint, **details)
 
 
 def halt(message: str, limit_kind: str, hint: str, **details: Value) -> Fault:
-    """A chain of subtasks goes no deeper: `limit_kind` is max_depth or cycle."""
+    """Return the failure of a chain of subtasks that goes no deeper. `limit_kind` is max_depth or
+    cycle."""
     return _failure("execution_halted", message, hint, limit_kind=limit_kind, **details)
 
 
 def bad_reply(message: str, *, content: str = "", **details: Value) -> Fault:
-    """A model's reply is not one: cut short, or no reply of the protocol at all."""
+    """Return the failure of a model's reply that was cut short or breaks the protocol."""
     hint = "run it again; if it stays, the server does not speak the Messages protocol"
     return _failure("protocol_error", message, hint, content=content, **details)
 
 
 def refuse(category: str, content: str) -> Fault:
-    """The model refuses to answer."""
+    """Return the failure of a model that refuses to answer."""
     return _failure(
         "llm_error",
         "the model refused to answer",
@@ -41,7 +42,7 @@ def refuse(category: str, content: str) -> Fault:
 
 
 def misfit(problem: str, content: str, details: dict[str, Value]) -> Fault:
-    """The final reply does not have the declared output format."""
+    """Return the failure of a final reply that does not have the declared output format."""
     return _failure(
         "output_format_failure",
         f"the task's output format is not met: {problem}",
@@ -53,7 +54,7 @@ def misfit(problem: str, content: str, details: dict[str, Value]) -> Fault:
 
 
 def exhaust(resource: str, message: str, hint: str, content: str, **metrics: Value) -> Fault:
-    """A bound of the conversation is reached: resource is turns, output or context."""
+    """Return the failure of a conversation that reached a bound: turns, output or context."""
     error = error_record(
         "RESOURCE_EXHAUSTION",
         resource,
@@ -66,7 +67,7 @@ def exhaust(resource: str, message: str, hint: str, content: str, **metrics: Val
 
 
 def nobody(message: str, candidates: tuple[Value, ...]) -> Fault:
-    """No template takes a request."""
+    """Return the failure of a request that no template takes."""
     return _failure(
         "template_not_found",
         message,

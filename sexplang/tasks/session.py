@@ -1,7 +1,7 @@
-"""What a conversation is between two replies: a HandlerSession, plain data through and through.
+"""HandlerSession: the state of a conversation between two replies, as plain data.
 
-Law: no functions in here. What needs one is closed over by the TaskSystem; so a session can be
-frozen, forked and compared, and advancing the same one twice is two conversations.
+Law: a session holds no functions; the TaskSystem closes over those. A session can be frozen, forked
+and compared. Advancing one session twice gives two conversations.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,15 +15,15 @@ from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.values.value import Record, Value
 
 HandlerPayload: TypeAlias = dict[str, Value]
-"""`{model? system messages tools max_tokens? output_schema? task}` and the task's options, the
-argument of `model`."""
+"""The argument of `model`: `{model? system messages tools max_tokens? output_schema? task}` and the
+task's options."""
 
 Block: TypeAlias = dict[str, Value]
-"""A content block of the Messages protocol; kinds that are not known here are kept verbatim."""
+"""A content block of the Messages protocol. Unknown kinds are kept verbatim."""
 
 
 class Reading(Protocol):
-    """What `read_reply` makes of a text. With a problem, the value means nothing."""
+    """The result of `read_reply` for a text. With a problem, `value` is meaningless."""
 
     @property
     def value(self) -> Value: ...
@@ -31,7 +31,7 @@ class Reading(Protocol):
     def repairs(self) -> tuple[str, ...]: ...
     @property
     def problem(self) -> str | None:
-        """Sentences for the model; the last one tells it what to do."""
+        """Sentences for the model. The last one says what to do."""
 
     @property
     def details(self) -> dict[str, Value]: ...
@@ -39,7 +39,7 @@ class Reading(Protocol):
 
 @node(eq=False)
 class Rules:
-    """What holds for every conversation of a task system."""
+    """The settings of a task system: the same for all its conversations."""
 
     read_reply: Callable[[str, OutputFormat], Reading]
     json_schema: Callable[[OutputFormat], Value]
@@ -51,124 +51,125 @@ class Rules:
     base_prompt: str
     tools: Mapping[str, dict[str, Value]]
     window: Callable[[str | None], int]
-    """The tokens that a conversation may take of the context window of the model so named."""
+    """The tokens of context that a conversation with the named model may take."""
     memory: bool
-    """Whether somebody outside of the program answers a search for fresh context."""
+    """Whether the host answers a search for fresh context."""
     has_own_memory: bool
-    """Whether some handler of the program does."""
+    """Whether a handler of the program answers one."""
     folder: str = ""
-    """What relative paths are relative to; empty where nobody knows it."""
+    """The folder of relative paths. Empty if it is unknown."""
     all_tools: bool = False
-    """Whether `tools` has those of all servers that there are."""
+    """Whether `tools` holds the tools of all servers."""
     tasks: tuple[Template, ...] = ()
-    """Those of the program."""
+    """The tasks of the program."""
     functions: Mapping[str, Function] = field(factory=dict)
-    """Those of the program that are tools, by the names of these."""
+    """The program's functions that are tools, by the names of the tools."""
 
 
 @node
 class Setup:
-    """What stays the same during a conversation."""
+    """The part of a session that does not change during the conversation."""
 
     task: str
     format: OutputFormat
     offered: dict[str, str]
-    """The tools the model may call: the name it sees, and ours."""
+    """The tools that the model may call: the name it sees, and the internal name."""
     depth: int
     max_depth: int | None
-    """The bound for the chain from here on that the template or a request set."""
+    """The bound of the chain from here on that the template or a request set."""
     max_turns: int
     window: int
-    """Tokens that the conversation may take in all."""
+    """Tokens of context that the conversation may take in all."""
     notes: dict[str, Value]
     takes_text: bool = False
     """Whether a reply that does not fit its format is taken as text."""
     unseen: tuple[Block, ...] | None = None
-    """The earlier messages that the call gave and the model is not shown, where the result shall
-    hold all that was said."""
+    """The earlier messages of the call that the model is not shown. None if the result keeps no
+    history."""
     earlier: int = 0
-    """How many earlier messages the model is shown."""
+    """The number of earlier messages that the model is shown."""
     seconds: float | None = None
     """The timeout of the task."""
     past: "HandlerSession | None" = None
-    """What it goes on with, at its end: that keeps the earlier messages."""
+    """The ended session that this conversation continues. It keeps the earlier messages."""
     in_order: tuple[str, ...] = ()
-    """Those that are performed one after the other in the conversation's own branch."""
+    """The tools that are performed one after the other in the conversation's own branch."""
     own: dict[str, str] = field(factory=dict)
-    """Which of the tools are the program's: our name, and whether it is a `task` or `function`."""
+    """The tools of the program by internal name: `task` or `function`."""
     guards: dict[str, Value] = field(factory=dict)
-    """What its plans may be at most: `subtasks`, `decompositions`, `depth`; what is not there is
-    the run's."""
+    """The bounds of its plans: `subtasks`, `decompositions`, `depth`. The run's bounds hold for
+    absent ones."""
 
 
 @node
 class Lookup:
-    """A search or a command that finds files, and what files found by it are said to come from."""
+    """A search or a command that finds files, and the provenance of the files."""
 
     provenance: str
     ask: Ask
     unanswered: str = ""
-    """What is noted where nobody answers."""
+    """The warning if the request is not answered."""
 
 
 @node
 class Gathering:
-    """The files that are being found and read, and what else the system prompt will hold."""
+    """The files that are being found and read, and the other parts of the system prompt."""
 
     paths: tuple[str, ...]
-    """What is always there, in this order."""
+    """The paths that are always read, in this order."""
     system: str
     items: tuple[Value, ...]
-    """Inherited items that have their text already."""
+    """The inherited items that have their text already."""
     inherited: tuple[str, ...]
-    """The paths that come from the parent's context rather than from the task."""
+    """The paths that come from the parent's context, not from the task."""
     wanted: str
-    """With inherit subset, the text that an inherited item has to do with; else empty."""
+    """The text that an inherited item must be relevant to, with inherit subset. Else empty."""
     previous: str
     lookups: tuple[Lookup, ...] = ()
     matched: tuple[str, ...] = ()
-    """The paths among `paths` that a search proposed: without room for them they stay out."""
+    """The paths among `paths` that a search proposed. They stay out if they do not fit."""
     needed: tuple[str, ...] = ()
-    """The paths that the call gave as inputs: without them the task cannot be done."""
+    """The paths that the call gave as inputs. The task fails without them."""
     folder: str = ""
-    """What relative paths are relative to."""
+    """The folder of relative paths."""
     assembly: tuple[tuple[str, str], ...] = ()
-    """`context_assembly`: which elements come first, last, or not at all."""
+    """`context_assembly`: the elements that come first, last, or not at all."""
 
 
 @node
 class Calls:
-    """The tool calls of one turn: a result block for each, as far as they are known."""
+    """The tool calls of one turn, with a result block for each known result."""
 
     ids: tuple[str, ...]
     results: tuple[Block | None, ...]
     waiting: tuple[int, ...] = ()
-    """Which of them the replies to the last Perform answer."""
+    """The indexes that the replies to the last Perform answer."""
     later: tuple[tuple[int, Ask], ...] = ()
-    """What is performed one by one in the conversation's own branch."""
+    """The operations that are performed one by one in the conversation's own branch."""
     halted: Record | None = None
     """The error of a subtask that was refused for its depth or as a cycle."""
     refused: str | None = None
-    """Why a plan was refused."""
+    """The reason why a plan was refused."""
 
 
 @node
 class LeftOut:
-    """What had no room in the window of a conversation."""
+    """The content that had no room in the window of a conversation."""
 
     shortened: tuple[Value, ...] = ()
-    """The whole of what went back to the model only in part: `{tool_use_id? content}`."""
+    """The whole of each content that went back to the model only in part: `{tool_use_id?
+    content}`."""
     compacted: tuple[Value, ...] = ()
-    """What was emptied, for the notes: once for each time."""
+    """The content that was emptied, for the notes: one entry for each compaction."""
     sources: tuple[str, ...] = ()
-    """What the tools had read before that."""
+    """The sources that the tools had read before the compaction."""
 
 
 NOTHING_LEFT_OUT = LeftOut()
 
 
 NOTHING = "(nothing)"
-"""What stands in messages for a turn without a word: no provider takes a blank one."""
+"""The text of a turn without a word. No provider takes a blank message."""
 
 Waits: TypeAlias = Literal["lookups", "files", "model", "calls", "subtask", "subplan", "compact"]
 
@@ -179,27 +180,27 @@ class HandlerSession:
 
     setup: Setup
     payload: HandlerPayload
-    """The next request, but for its messages."""
+    """The next request without its messages."""
     messages: tuple[Block, ...] = ()
     taken: tuple[int, int] = (0, 0)
-    """Tokens of the context window: what it holds now, and the most it has held."""
+    """Tokens of the context window: the present number and the peak."""
     warnings: tuple[str, ...] = ()
     gathering: Gathering | None = None
     waits: Waits = "model"
     turns: int = 0
-    """Assistant messages so far; nothing else counts."""
+    """The number of assistant messages so far."""
     usage: tuple[int, int] = (0, 0)
     """Input and output tokens of all turns."""
     said: str = ""
-    """Text of paused turns, which the next one continues."""
+    """The text of paused turns, which the next turn continues."""
     repairs: tuple[str, ...] = ()
     asked_again: int = 0
     refused: int = 0
-    """Turns so far with a subtask request that was malformed, too deep or a cycle."""
+    """The number of turns with a subtask request that was malformed, too deep or a cycle."""
     children: tuple[int, int] = (0, 0)
-    """Input and output tokens of the subtasks, and of theirs."""
+    """Input and output tokens of the subtasks and their subtasks."""
     calls: Calls | None = None
     planning: Planning | None = None
-    """What it has asked others for: subtasks and plans."""
+    """The subtasks and plans that the conversation has asked for."""
     left_out: LeftOut | None = None
-    """What had no room in the window."""
+    """The content that had no room in the window."""

@@ -1,7 +1,7 @@
-"""Subtype, template and request to the context settings of one call.
+"""The context settings of one call, from its subtype, template and request.
 
-Subtype defaults are weaker than the template, the template weaker than the request. A key that
-was set wins over a defaulted counterpart; two that were set and conflict are an error.
+The request overrides the template, the template the defaults of the subtype. A set key wins over a
+defaulted counterpart. Two set keys that conflict are an error.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from sexplang.terms.values.value import Value
 
 @node
 class ContextSettings:
-    """The three dimensions, decided."""
+    """The decided values of the dimensions of context."""
 
     inherit_context: str
     accumulate_data: bool
@@ -24,7 +24,7 @@ class ContextSettings:
     keeps_out: bool = False
     """Whether `accumulate_data: false` was set rather than defaulted."""
     asks_fresh: bool = False
-    """Whether `fresh_context: enabled` was."""
+    """Whether `fresh_context: enabled` was set."""
     warnings: tuple[str, ...] = ()
 
 
@@ -67,7 +67,8 @@ MINIMAL = (
 
 
 def read_requested(given: Value) -> dict[str, Any]:
-    """The settings that a request makes: known keys, known values, snake_case; nil is unset."""
+    """Return the settings of a request in snake_case. Nil is unset. Raises Fault for unknown keys
+    and values."""
     if given is None:
         return {}
     fields = fields_of(given)
@@ -95,7 +96,7 @@ def read_requested(given: Value) -> dict[str, Any]:
 
 
 def accumulates(given: Value) -> bool:
-    """Whether a request asks for what was done before."""
+    """Return whether a request asks for earlier outputs."""
     settings = {snake(key): value for key, value in (fields_of(given) or {}).items()}
     return settings.get("accumulate_data") in (True, "true")
 
@@ -103,7 +104,8 @@ def accumulates(given: Value) -> bool:
 def effective(
     subtype: str, template: ContextManagement, request: dict[str, Any]
 ) -> ContextSettings:
-    """Defaults of the subtype, then the template, then the request; then the constraints."""
+    """Return the settings: the subtype's defaults, then the template's, then the request's, held to
+    the constraints. Raises Fault."""
     warnings: list[str] = []
     if subtype not in DEFAULTS:
         warnings.append(f"subtype `{subtype}` has no defaults of its own; those of standard hold")
@@ -127,7 +129,7 @@ def effective(
 
 
 def _settle(merged: dict[str, Any], chosen: dict[str, Any], warnings: list[str]) -> None:
-    """Let what was set win over what was defaulted."""
+    """Let set values win over defaulted ones. Raises Fault if both were set."""
     inherit = merged["inherit_context"]
     if "inherit_context" in chosen and "fresh_context" in chosen:
         raise bad_input(

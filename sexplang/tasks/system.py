@@ -1,6 +1,6 @@
-"""What hosts decide, and three functions of the templates room, to the TaskSystem of the machine.
+"""The TaskSystem of the machine, made of a host's settings and three functions of the templates.
 
-Law: begin, advance and match raise nothing; whatever is wrong is a Broke or an error record.
+Law: begin, advance and match raise nothing. Each failure is a Broke or an error record.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,11 +24,10 @@ from sexplang.tasks.session import (
     Rules,
     Setup,
 )
-from sexplang.tasks.start.follow_up import more
-from sexplang.tasks.start.opening_request import open_conversation
-from sexplang.tasks.start.overrides import NO_OVERRIDES, overrides_of
+from sexplang.tasks.start.opening_request import more, open_conversation
+from sexplang.tasks.start.parameters import NO_OVERRIDES, overrides_of
 from sexplang.tasks.start.preparation import Prepared, prepare
-from sexplang.tasks.turns.partial_notes import add_partial_notes, cut_short, in_task
+from sexplang.tasks.turns.finish import add_partial_notes, cut_short, in_task
 from sexplang.tasks.turns.turns import advance_session
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.model.roles import Models
@@ -57,21 +56,19 @@ def task_system(
     folder: str = "",
     all_tools: bool = False,
 ) -> TaskSystem:
-    """The task system of a run.
+    """Return the task system of a run.
 
-    `max_turns` holds where a template sets none. A reply that does not fit its format is asked
-    for again at most `max_repairs` times; a conversation may have at most
-    `max_refused` turns with a subtask request that is malformed, too deep or a cycle, or with a
-    plan that is refused. `tools` describes registered tools by name: `{description
-    input_schema}`.
+    `max_turns` holds for templates that set none. A reply that does not fit its format is asked for
+    again at most `max_repairs` times. `max_refused` bounds the turns of a conversation with a
+    refused plan, or with a subtask request that is malformed, too deep or a cycle. `tools`
+    describes registered tools by name: `{description input_schema}`.
 
-    A conversation may take `max_context_window_fraction` of its model's window;
-    `context_windows` are tokens by the beginning of a model's name, beside those known here;
-    `models` says who answers to their names.
-    With `memory`, somebody answers a search for fresh context; with `has_own_memory`, some handler
-    of the program does. `folder` is what relative paths are
-    relative to: with it, a file that is named in two ways is read once. With `all_tools`, a task
-    that allows a tool of a server which `tools` does not describe cannot begin.
+    A conversation may take `max_context_window_fraction` of its model's window. `context_windows`
+    gives tokens by the beginning of a model's name and overrides the known ones. `models` resolves
+    the names of models. With `memory`, the host answers a search for fresh context; with
+    `has_own_memory`, a handler of the program does. Relative paths are resolved against `folder`,
+    so that two names of one file are read once. With `all_tools`, a task cannot begin if it allows
+    a server's tool that `tools` lacks.
     """
     rules = Rules(
         read_reply=read_reply,
@@ -93,9 +90,9 @@ def task_system(
 
 
 def _of(rules: Rules) -> TaskSystem:
-    """The task system in which these rules hold."""
-    # By identity, because templates may hold tables. Each keeps its template alive, so an
-    # identity is never another template's.
+    """Return the task system with these rules."""
+    # By identity, because templates may hold tables. Each entry keeps its template alive, so no
+    # other template can have its identity.
     known: dict[int, Prepared] = {}
 
     def prepare_once(template: Template) -> Prepared:

@@ -1,13 +1,13 @@
-"""XML to Template nodes; the text of a reply, under a template's output format, to a value.
+"""Templates and replies: XML becomes Template nodes; a reply's text becomes a value by the
+template's output format.
 
-Law: whatever the text, the outcome is templates or Diagnostics, a Reading with or without a
-problem; never another exception. The only room that knows lxml, xmlschema and
-jsonschema_rs, each imported when it is first needed.
+Law: any text gives templates or Diagnostics, and any reply a Reading; no other exception leaves
+this package. Only this package knows lxml, xmlschema and jsonschema_rs. Each is imported when it is
+first needed.
 """
 
 from sexplang.templates.json_schema.schema import json_schema, xml_words
-from sexplang.templates.reply.reading_result import Reading
-from sexplang.templates.reply.reply import read_reply
+from sexplang.templates.reply.reply import Reading, read_reply
 from sexplang.templates.template_checks import check_template
 from sexplang.templates.xml.template_reader import read_templates
 

@@ -1,18 +1,48 @@
-"""A Template node to what is wrong with it, whoever made it: XML or `defatom`."""
+"""The checks of a Template node, made from XML or by `defatom`."""
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 from sexplang.templates.json_schema.schema import WORDS, schema_problem
-from sexplang.templates.placeholders import Placeholder, placeholders
-from sexplang.templates.template_findings import Finding
-from sexplang.templates.template_names import check_name, check_params, check_tools
-from sexplang.terms.diagnostic import Diagnostic
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.diagnostic import Diagnostic, Label, Severity
 from sexplang.terms.file_command import KNOWN, Listing, find_shell_word, listing, words_of
 from sexplang.terms.source import Span
-from sexplang.terms.template import FilePaths, Param, Template, tool_alias
+from sexplang.terms.template import NAME, FilePaths, Param, Template, slots_of, tool_alias
 from sexplang.terms.texts.nearest import did_you_mean
+
+
+@frozen
+class Finding:
+    """A diagnostic without a place. `part` is the element that it is about (`instructions`, or
+    `param:x`), `raw` the text to look for there."""
+
+    code: str
+    title: str
+    hint: str | None = None
+    part: str = ""
+    raw: str = ""
+    severity: Severity = "error"
+
+    def at(self, span: Span | None) -> Diagnostic:
+        labels = () if span is None else (Label(span),)
+        return Diagnostic(self.code, self.title, labels, hint=self.hint, severity=self.severity)
+
+
+Kind = Literal["name", "call", "unclosed", "bad"]
+
+
+@frozen
+class Placeholder:
+    """A placeholder: `raw` as written; `name` is the parameter of a name, or the program's form of
+    a call."""
+
+    kind: Kind
+    raw: str
+    name: str = ""
+
 
 SUBTYPES = (
     "standard",
@@ -30,11 +60,12 @@ _ESCAPE = "write {{{{ for two braces as they are"
 
 
 Where = Callable[[str, str], Span | None]
-"""A finding's `part` and `raw` to their place."""
+"""The function from a finding's `part` and `raw` to a span."""
 
 
 def check_template(template: Template, where: Where | None = None) -> list[Diagnostic]:
-    """The findings, placed by `where`, else at the template's own span; empty for a good one."""
+    """Return the findings as diagnostics, placed by `where`, else at the template's span. Empty for
+    a good template."""
     return [
         finding.at(template.span if where is None else where(finding.part, finding.raw))
         for finding in findings(template)
@@ -42,7 +73,7 @@ def check_template(template: Template, where: Where | None = None) -> list[Diagn
 
 
 def findings(template: Template) -> list[Finding]:
-    """What is wrong, worst cases cut short: nobody reads more than some."""
+    """Return the findings, at most `MOST`."""
     return list(islice(_all(template), MOST))
 
 
@@ -205,8 +236,8 @@ def _subtasks(template: Template) -> Iterator[Finding]:
 
 
 def _settings(template: Template) -> Iterator[Finding]:
-    """Settings that do not go together; what is wrong with one by itself is said where it is
-    read."""
+    """Find settings that contradict each other. The faults of single settings are found where they
+    are read."""
     if template.options:
         from sexplang.terms.model.payload import clash, flaw
 
@@ -221,7 +252,7 @@ def _settings(template: Template) -> Iterator[Finding]:
 
 
 def _texts(template: Template) -> Iterator[tuple[str, str]]:
-    """Every text in which a call fills placeholders, and the element it stands in."""
+    """Return the texts with placeholders, each with its element."""
     for part in ("instructions", "system", "description", "criteria"):
         yield part, getattr(template, part)
     if template.file_paths.source != "command":
@@ -250,7 +281,8 @@ def _provider(template: Template) -> Iterator[Finding]:
 
 
 def _check_fixed(template: Template) -> Iterator[Finding]:
-    """What is run, opened or asked is said by the template alone: a value could say anything."""
+    """Find placeholders in the settings that no parameter may change: the model, the files, the
+    command."""
     files = template.file_paths
     command = files.text if files.source == "command" else ""
     fixed = [("model", template.model or ""), ("provider", template.provider or "")]
@@ -263,7 +295,8 @@ def _check_fixed(template: Template) -> Iterator[Finding]:
 
 
 def _command(template: Template) -> Iterator[Finding]:
-    """A template is data: what it may have run names files, and does nothing else."""
+    """Find commands that do not name files. A template is data, and its command does nothing
+    else."""
     files = template.file_paths
     if files.source != "command":
         return
@@ -332,3 +365,102 @@ def _show(placeholder: Placeholder) -> str:
 
 def _near(word: str, known: Any) -> str | None:
     return did_you_mean(word, known, shape="{}") or None
+
+
+_TASK_NAME = re.compile(r"[\w:.*+!?<>=/-]+")
+_DATA = re.compile(r"[+-]?\.?[0-9].*|true|false|nil|null", re.DOTALL)
+
+
+def check_name(name: str) -> Iterator[Finding]:
+    """Return the faults of a template's name."""
+    if _DATA.fullmatch(name):
+        yield Finding(
+            "bad-name",
+            f"a task cannot be called `{name[:40]}`: in a program that is data or a bad number",
+            "begin it with a letter, such as task-3",
+            part="name",
+        )
+    elif not _TASK_NAME.fullmatch(name) or ":" in (name[0], name[-1]):
+        yield Finding(
+            "bad-name",
+            f"a task cannot be called `{name[:40]}`",
+            "letters, digits and - _ : . make a name, such as review-code; no colon at its ends",
+            part="name",
+        )
+
+
+def check_params(names: Iterable[str]) -> Iterator[Finding]:
+    """Return the faults of the names of parameters."""
+    seen: set[str] = set()
+    for name in names:
+        part = f"param:{name}"
+        if name in seen:
+            yield Finding(
+                "duplicate-param",
+                f"there are two parameters called {name}",
+                "give one of them another name",
+                part,
+            )
+        seen.add(name)
+        if not is_name(name) or _DATA.fullmatch(name):
+            yield Finding(
+                "bad-name",
+                f"a parameter cannot be called `{name[:40]}`{': that is data' * is_name(name)}",
+                "a letter or _, then letters, digits, - and _",
+                part,
+            )
+
+
+def check_tools(names: tuple[str, ...]) -> Iterator[Finding]:
+    """Return the faults of the names of tools. `part` is `tool:` and the index of a tool."""
+    seen: dict[str, str] = {}
+    for at, name in enumerate(names):
+        part, other = f"tool:{at}", seen.setdefault(tool_alias(name), name)
+        if not _TASK_NAME.fullmatch(name) or _DATA.fullmatch(name) or not name.strip(":"):
+            title = f"a tool cannot be called `{name[:40]}`"
+            hint = "name each tool by itself, in an element of its own: letters, digits and - _ : ."
+            yield Finding("bad-name", title, hint, part)
+        elif other == name and names.index(name) < at:
+            title = f"the tool {name} is allowed twice"
+            yield Finding("duplicate-tool", title, "name it once", part)
+        elif other != name:
+            yield Finding(
+                "duplicate-tool",
+                f"a model could not tell {name} from {other}: to it both are {tool_alias(name)}",
+                "allow one of them, or give one another name where it is registered",
+                part,
+            )
+
+
+_NAME = re.compile(NAME)
+_CALL = re.compile(rf"\s*({NAME}(?:[.:]{NAME})*)\s*\((.*)\)\s*", re.DOTALL)
+_ARGUMENT = re.compile(r"""\s*(?:(\w+)\s*=(?!=)\s*)?("[^"]*"|'[^']*'|[^,"']+)\s*(?:,|$)""")
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text is the name of a parameter."""
+    return _NAME.fullmatch(text) is not None
+
+
+def placeholders(text: str) -> Iterator[Placeholder]:
+    """Return the placeholders of a text, in order: parameters, calls, and malformed ones."""
+    for slot in slots_of(text):
+        if slot.inside is None:
+            yield Placeholder("unclosed", slot.raw.split("\n", 1)[0])
+        elif slot.name:
+            yield Placeholder("name", slot.raw, slot.name)
+        elif call := _CALL.fullmatch(slot.inside):
+            yield Placeholder("call", slot.raw, _form(call[1], call[2]))
+        else:
+            yield Placeholder("bad", slot.raw)
+
+
+def _form(name: str, arguments: str) -> str:
+    """Return `f(x, k='v')` as the language writes it: `(f x k: "v")`."""
+    words = [name]
+    for match in _ARGUMENT.finditer(arguments):
+        label, value = match[1], match[2].strip()
+        if value.startswith("'"):
+            value = f'"{value[1:-1]}"'
+        words.append(f"{label}: {value}" if label else value)
+    return f"({' '.join(words)})"

@@ -1,4 +1,4 @@
-"""What things are: frozen nouns that every room shares.
+"""The shared terms: immutable data types that every package uses.
 
-Law: nothing here does anything. Law: `terms` imports no room.
+Law: terms have no effects. Law: `terms` imports no other package of sexplang.
 """

@@ -4,17 +4,17 @@ The environment of an activation is a tuple
 
     (enclosing, slot, slot, …)
 
-where `enclosing` is the environment of the function, loop or program around it; parameters come
-first, and whatever binds later in the same activation (`Let`, a clause, a return clause)
-appends. So `Local(depth, index)` is: follow slot 0 `depth` times, then take slot `index`; and an
-environment that has grown still serves whatever was resolved against a shorter one. A `Function`
-body and a `Loop` body each open an activation; nothing else does. The program's own environment
-is `(inputs, value, value, …)`, shared by all modules in the order in which they are evaluated:
-slot 0 of it is the table of inputs.
+where `enclosing` is the environment of the function, loop or program around it. Parameters come
+first; a later binding in the same activation (`Let`, a clause, a return clause) is appended. So
+`Local(depth, index)` means: follow slot 0 `depth` times, then take slot `index`. A longer
+environment is valid for code that was resolved against a shorter one. A `Function` body and a
+`Loop` body each open an activation; no other node does. The program's own environment is
+`(inputs, value, value, …)`, shared by all modules in the order of their evaluation; its slot 0 is
+the table of inputs.
 
-Functions that are defined by name (`define`, `letrec`, named let) occupy no slot: `Known(depth,
-function)` stands for the function closed over the environment `depth` levels up, and functions
-of one group see each other in the same way.
+Functions that are defined by name (`define`, `letrec`, named let) have no slot: `Known(depth,
+function)` is the function closed over the environment `depth` levels up. Functions of one group
+refer to each other in the same way.
 
 Every node has the span of the form it came from.
 """
@@ -41,7 +41,7 @@ class Const(_Core):
 
 @node(eq=False)
 class Local(_Core):
-    """A variable by place."""
+    """A variable by its slot."""
 
     depth: int
     index: int
@@ -51,7 +51,7 @@ class Local(_Core):
 
 @node(eq=False)
 class Known(_Core):
-    """A named function as a value: closed over the environment `depth` levels up."""
+    """A named function as a value, closed over the environment `depth` levels up."""
 
     depth: int
     function: int
@@ -73,7 +73,7 @@ class If(_Core):
 
 @node(eq=False)
 class And(_Core):
-    """At least two items; gives the deciding value."""
+    """At least two items; the value is that of the deciding item."""
 
     items: "tuple[Core, ...]"
 
@@ -92,9 +92,9 @@ class Seq(_Core):
 
 @node(eq=False)
 class Let(_Core):
-    """Evaluates `values` in the environment here, appends them all, then evaluates the body.
+    """Evaluate `values` in the environment here, append them all, then evaluate the body.
 
-    `names` are those the program gives to the values, where it does.
+    `names` are the names of the values in the program, if any.
     """
 
     values: "tuple[Core, ...]"
@@ -104,7 +104,7 @@ class Let(_Core):
 
 @node(eq=False)
 class Call(_Core):
-    """A call of whatever `callee` turns out to be.
+    """A call of a computed `callee`.
 
     `labels` names the last `len(labels)` of the arguments; the ones before are positional.
     """
@@ -116,7 +116,7 @@ class Call(_Core):
 
 @node(eq=False)
 class CallKnown(_Core):
-    """A call of a named function whose parameters are exactly filled, in their order.
+    """A call of a named function with exactly its parameters, in order.
 
     The function has neither defaults nor rest. `depth` as in `Known`.
     """
@@ -137,7 +137,7 @@ class CallPrimitive(_Core):
 
 @node(eq=False)
 class MakeTable(_Core):
-    """`{a: x b: y}`: keys in order of the text, of equal keys the last wins."""
+    """`{a: x b: y}`: keys in the order of the text; the last of equal keys wins."""
 
     keys: tuple[str, ...]
     values: "tuple[Core, ...]"
@@ -145,7 +145,7 @@ class MakeTable(_Core):
 
 @node(eq=False)
 class Path(_Core):
-    """`plan.notes.success`: nested field access on `base`, nil through nil; in an `<arg>` each
+    """`plan.notes.success`: nested field access on `base`, nil through nil. In an `<arg>` each
     field is `needed`, as in a placeholder."""
 
     base: "Core"
@@ -163,8 +163,8 @@ class Repeat(_Core):
 
 @node(eq=False)
 class Loop(_Core):
-    """`(loop ((x e) …) body…)`: inits in the environment here; the body in a new activation
-    whose slots 1… are the loop variables."""
+    """`(loop ((x e) …) body…)`: the initial values in the environment here, the body in a new
+    activation whose slots 1… are the loop variables."""
 
     inits: "tuple[Core, ...]"
     body: "Core"
@@ -178,23 +178,23 @@ class Recur(_Core):
 
 
 ClauseKind = Literal["never", "tail", "calls", "kept"]
-"""What a clause's text does with its continuation k.
+"""The use of the continuation k in a clause's text.
 
-    never  no mention
-    tail   every mention is a tail call of the clause or a `forward` in tail position
-    calls  every mention is the head of a call (or a forward, or the k of `(abandon k)`, which is
-           never a tail call), at least one of them not in tail position; none under a lambda, in a
-           nested handle that has a `kept` clause, or in a branch of a `par`
-    kept   anything else
+never  no mention
+tail   every mention is a tail call of the clause or a `forward` in tail position
+calls  every mention is the head of a call (or a forward, or the k of `(abandon k)`, which is
+       never a tail call), at least one of them not in tail position; none under a lambda, in a
+       nested handle that has a `kept` clause, or in a branch of a `par`
+kept   anything else
 """
 
 
 @node(eq=False)
 class Clause(_Core):
-    """`((op p…) k body)`: the body sees the parameters and then k appended to the environment
-    of the handle expression. There is a slot for each parameter and for k, named or not.
+    """`((op p…) k body)`: the body sees the parameters and then k, appended to the environment of
+    the handle expression. There is a slot for each parameter and for k, named or not.
 
-    `words`: for `catch`, the WORDs to compare with the error's type and reason; empty takes all.
+    `words`: for `catch`, the words to compare with the error's type and reason; empty takes all.
     """
 
     operation: str
@@ -280,7 +280,7 @@ class Budgeted(_Core):
 
 @node(eq=False)
 class InputValue(_Core):
-    """The value of a declared input: what was given (converted), else the default."""
+    """The value of a declared input: the given value (converted), else the default."""
 
     name: str
     default: "Core | None"

@@ -1,4 +1,4 @@
-"""What is wrong, where, and what to type instead: a record, never a rendering."""
+"""Diagnostics: data, without any rendering."""
 
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -11,7 +11,7 @@ Severity = Literal["error", "warning"]
 
 @frozen
 class Label:
-    """A place and what to say about it."""
+    """A span and a remark on it."""
 
     span: Span
     words: str = ""
@@ -19,9 +19,9 @@ class Label:
 
 @frozen
 class Diagnostic:
-    """One finding. `code` is a kebab-case word with a page in `spec/errors/`.
+    """A flaw of a text. `code` is a kebab-case word with a page in `spec/errors/`.
 
-    The first label is the place; the others explain it.
+    The first label is the place of the flaw; the others explain it.
     """
 
     code: str
@@ -36,7 +36,7 @@ class Diagnostic:
         return self.labels[0].span if self.labels else None
 
     def plain(self) -> dict[str, Any]:
-        """The diagnostic as data, for `--json`."""
+        """Return the diagnostic as data, for `--json`."""
         return {
             "code": self.code,
             "severity": self.severity,
@@ -53,13 +53,13 @@ class Diagnostic:
 
 
 class Diagnostics(Exception):
-    """A text that is not a program: one or more diagnostics, all that were found."""
+    """The refusal of a text: all its diagnostics, at least one."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
-        # A macro that uses an argument twice has what is wrong with it twice.
+        # A macro that uses an argument twice repeats its diagnostics.
         self.diagnostics: tuple[Diagnostic, ...] = tuple(dict.fromkeys(diagnostics))
         super().__init__("\n".join(map(str, self.diagnostics)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Made again from the diagnostics: an exception's own way is from its message."""
+        """Pickle by the diagnostics: the default of exceptions pickles by the message."""
         return type(self), (self.diagnostics,), self.__dict__

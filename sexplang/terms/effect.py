@@ -1,4 +1,4 @@
-"""Requests and what answers them: the whole of a program's contact with the world."""
+"""Requests and replies: a program's only contact with the world."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -10,11 +10,11 @@ from sexplang.terms.values.value import Record, Value
 
 @node(unsafe_hash=True)
 class Request:
-    """An operation that nobody in the program answers, waiting for the host.
+    """An operation that no handler of the program takes, addressed to the host.
 
-    `id` is its identity: the path of its branch and its ordinal in that branch, joined by dots;
-    it does not depend on timing. `arguments` are plain data. `context` says what it is for.
-    Requests can be kept in sets and as keys: those that are equal have the same id.
+    `id` is its identity: the path of its branch and its ordinal in that branch, joined by dots. It
+    does not depend on timing. `arguments` are plain data. `context` is the work that it is made
+    for. Requests are hashable by id: equal requests have the same id.
     """
 
     id: str
@@ -28,20 +28,22 @@ class Request:
 
 
 Part: TypeAlias = dict[str, Value]
-"""What a model call had got when it was withdrawn: `usage`, what was counted of all its attempts;
-`text`, what had arrived last of a reply; `model`, who counted, if they said so. `uncounted` is true
-where an attempt was under way of which nothing was counted, `unmade` where nobody had begun with
-the call."""
+"""The partial result of a withdrawn model call.
+
+`usage` is the counted usage of all attempts; `text` is the text of the last reply as far as it had
+arrived; `model` is the model that counted, if it is known. `uncounted` is true if an attempt was in
+progress without a count, `unmade` if the call had not begun.
+"""
 
 UNMADE: Part = {"usage": {}, "text": "", "model": "", "unmade": True}
-"""That of a call that nobody had begun with."""
+"""The part of a call that had not begun."""
 
 UNCOUNTED: Part = {"usage": {}, "text": "", "model": "", "uncounted": True}
-"""That of a call of which nothing is known but that it was made."""
+"""The part of a call that was made and of which nothing else is known."""
 
 
 def with_sent(part: Part) -> Part:
-    """The same of a call that fails: an attempt of which nothing was counted is in its usage."""
+    """Return the part for a call that fails: its uncounted attempt is included in the usage."""
     if "uncounted" not in part:
         return part
     usage = part["usage"]
@@ -49,11 +51,11 @@ def with_sent(part: Part) -> Part:
 
 
 SoFar: TypeAlias = Callable[[str], Part | None]
-"""A call's id → its part, at the time of one delivery; None where nobody knows."""
+"""The part of a call by its id, at the time of one delivery; None if it is not known."""
 
 
 def unknown(id: str) -> None:
-    """Nobody knows what any call had got."""
+    """Return None: the part of no call is known."""
 
 
 _PARTS: tuple[tuple[str, type, Any], ...] = (
@@ -64,7 +66,7 @@ _PARTS: tuple[tuple[str, type, Any], ...] = (
 
 
 def partial_usage(so_far: SoFar, id: str) -> Part | None:
-    """What a call had got. Raises TypeError where that is no part of one."""
+    """Return the part of a call, or None. Raises TypeError for an invalid part."""
     part: Any = so_far(id)
     if part is None:
         return None
@@ -80,7 +82,7 @@ def partial_usage(so_far: SoFar, id: str) -> Part | None:
 
 @frozen
 class Reply:
-    """The answer: a value, or an error record with `failed`."""
+    """The answer to a request: a value, or an error record with `failed`."""
 
     value: Value
     failed: bool = False

@@ -1,7 +1,8 @@
-"""A command that only names files, as a task may find its files by: its words, and where it looks.
+"""Commands that only list files, for `file_paths` of a task: their words, and the paths that they
+read.
 
-What such a command can do follows from the words that it may be given: `ls`, `git ls-files` and
-`find` with tests and `-print` alone. Whether the places may be read is for the host to say.
+The allowed commands are `ls`, `git ls-files` and `find` with tests and `-print` alone. The host
+decides whether the paths may be read.
 """
 
 import re
@@ -13,7 +14,7 @@ from sexplang.terms.classes.node import frozen
 KNOWN = "`ls`, `git ls-files` and `find` with tests and `-print`"
 
 _LS = re.compile(r"-[1AadRrtS]+")
-"""Options of which it is known what the command prints."""
+"""Options with a known output."""
 
 _GIT = frozenset(("-c", "--cached", "-o", "--others", "--exclude-standard", "--"))
 _BRACKETS = frozenset(("!", "(", ")"))
@@ -27,8 +28,8 @@ _WITH_VALUE = frozenset(
 
 @frozen
 class Listing:
-    """A command that names files: what it is given beside its name, and the places among that.
-    Those of git may hold wildcards."""
+    """A command that lists files: its arguments, and the paths among them. Paths of git may hold
+    wildcards."""
 
     name: str
     arguments: tuple[str, ...]
@@ -40,7 +41,7 @@ _WILD = re.compile(r"[*?\[]")
 
 
 def find_shell_word(command: Listing) -> str | None:
-    """The first word that only a shell understands, and none runs the command."""
+    """Return the first word that only a shell understands, or None."""
     expands = command.name != "git ls-files"
     for word in command.places:
         if _SHELL.search(word) or (expands and _WILD.search(word)):
@@ -49,7 +50,7 @@ def find_shell_word(command: Listing) -> str | None:
 
 
 def words_of(command: str) -> tuple[str, ...] | None:
-    """A command's words, as a shell splits them; None where a quotation mark is never closed."""
+    """Return a command's words as a shell splits them; None if a quotation mark is not closed."""
     try:
         return tuple(shlex.split(command))
     except ValueError:
@@ -57,7 +58,7 @@ def words_of(command: str) -> tuple[str, ...] | None:
 
 
 def listing(words: tuple[str, ...]) -> Listing | str:
-    """The command, or why it is none that only names files."""
+    """Return the command, or the reason why it does more than list files."""
     if not words:
         return "a command that names files is not empty"
     name, given = words[0], words[1:]
@@ -77,7 +78,7 @@ def _of_ls(given: tuple[str, ...]) -> list[str] | str:
 
 
 def _of_git(given: tuple[str, ...]) -> list[str] | str:
-    # A path that begins with a colon has a meaning of its own to git.
+    # A path that begins with a colon is a pathspec with magic in git.
     magic = next((word for word in given if word.startswith(":")), None)
     return magic or _plain(given, lambda word: word in _GIT)
 

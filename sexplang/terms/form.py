@@ -1,4 +1,4 @@
-"""Forms: what the reader makes of text, and the compiler of forms.
+"""Forms: the syntax trees between reader and compiler.
 
 Law: spans take no part in equality. Law: a form may be 10,000 deep, so nothing here recurses.
 """
@@ -26,25 +26,25 @@ class _Form:
 
 
 MARK = "\x01"
-"""Ends the spelling of a name that a macro brought in: what follows tells which use of which macro
-did. No source can hold it, so no name that is written can meet such a one."""
+"""The end of the spelling of a renamed name; a number of the use of the macro follows. No source
+can hold it, so no written name is equal to a renamed one."""
 
 
 @node(eq=False, repr=False)
 class Name(_Form):
-    """A symbol in the text: `x`, `system:run_script`, `...`; or one that a macro brought in."""
+    """A symbol in the text: `x`, `system:run_script`, `...`; or one that a macro renamed."""
 
     text: str
     span: Span
 
     @property
     def spelling(self) -> str:
-        """The symbol as it is written."""
+        """The symbol as written."""
         return source_name(self.text)
 
 
 def source_name(text: str) -> str:
-    """A name's text as it is written, whoever brought it in."""
+    """Return a name's text as written, without a macro's mark."""
     return text.partition(MARK)[0] if MARK in text else text
 
 
@@ -88,7 +88,7 @@ class TableForm(_Form):
     span: Span
 
     def entries(self) -> "Iterator[tuple[Label, Form]]":
-        """The pairs, in order of the text; a `~@x` in a quasiquoted table is not one."""
+        """Yield the pairs in the order of the text. A `~@x` in a quasiquoted table is not one."""
         items = iter(self.items)
         for label in items:
             assert isinstance(label, Label)

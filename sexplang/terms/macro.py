@@ -1,4 +1,4 @@
-"""Macros: what `define-syntax` defines, and the expander as the compiler knows it."""
+"""Macros, and the interface of the expander."""
 
 from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias
@@ -10,10 +10,10 @@ from sexplang.terms.source import Span
 
 @frozen(eq=False)
 class Rules:
-    """A `syntax-rules`: `parts` is the expander's own.
+    """A `syntax-rules`; `parts` is private to the expander.
 
-    `names` are the texts of all names that have their meaning where the macro is defined: those
-    that its templates bring in, and its literals.
+    `names` are the texts of all names that have their meaning at the macro's definition: those that
+    its templates introduce, and its literals.
     """
 
     names: frozenset[str]
@@ -24,33 +24,33 @@ class Rules:
 class Macro:
     """A macro, as its module exports it.
 
-    `names` says what each of the rules' names stands for there, an `Export` or a module; what is
-    missing stands for nothing. Whoever compiles the module fills it at the end.
+    `names` maps the rules' names to their bindings there, an `Export` or a module; an absent name
+    is unbound. The compiler fills it at the end of the module.
     """
 
     name: str
     rules: Rules | None
-    """None where they are flawed, which was said at the definition."""
+    """None if they are flawed, which was reported at the definition."""
     span: Span
     names: dict[str, Any] = field(factory=dict, repr=False)
 
 
 Rename: TypeAlias = Callable[[str], str]
-"""The text of a name that a template brings in, for one use of the macro."""
+"""The renaming of a template's name, for one use of the macro."""
 
 Same: TypeAlias = Callable[[str, str], bool]
-"""Whether a name in a use and a literal of the macro stand for the same."""
+"""The test that a name in a use and a literal of the macro have the same binding."""
 
 
 class Expander(Protocol):
-    """The macros of one module. Both functions raise Diagnostics."""
+    """The macros of one module. Both methods raise Diagnostics."""
 
     def rules(self, form: Form) -> Rules:
-        """`(syntax-rules (literal…) (pattern template) …)`, checked."""
+        """Return the checked rules of `(syntax-rules (literal…) (pattern template) …)`."""
 
     def expand(self, use: ListForm, macro: Macro, rename: Rename, same: Same) -> Form:
-        """What a use of a macro stands for."""
+        """Return the expansion of a use of a macro."""
 
 
 NewExpander: TypeAlias = Callable[[frozenset[str]], Expander]
-"""An expander that knows the words of the language: no template can give them another meaning."""
+"""The constructor of an expander for the words of the language, which no template rebinds."""

@@ -1,6 +1,6 @@
-"""Plans as data: where a proposed plan would stand, and what is said about it.
+"""Plans as data: the surroundings of a proposal, and its judgement.
 
-Fields are those of the documents (inventory 9.2); `spec/12a-subplans.md` says what they mean.
+Fields are those of the documents (inventory 9.2); `spec/12a-subplans.md` has their meaning.
 """
 
 from typing import Any
@@ -11,11 +11,11 @@ from sexplang.terms.values.value import Value
 
 @frozen
 class PlanLimits:
-    """What the plans of a run are held to; a program can only lower it.
+    """The limits of the plans of a run. A program can only lower them.
 
     `subtasks` of one plan, at most 10, `depth` of its nodes, `nodes` of all plans of the run, and
-    `decompositions` of one conversation. A node whose cap says nothing has at most `seconds`, and a
-    plan ends after `factor` times the seconds of its parent.
+    `decompositions` of one conversation. A node without a cap has at most `seconds`, and a plan
+    ends after `factor` times the seconds of its parent.
     """
 
     subtasks: int = 10
@@ -28,29 +28,29 @@ class PlanLimits:
 
 @frozen
 class PlanNode:
-    """A subtask of a plan that is being worked on.
+    """A subtask of a plan in progress.
 
-    `id` is its parent's with `/sub-<i>`; `seconds` is its budget; `conversations` are how many
-    stood around it. How deep it is follows from how many nodes stand around it.
+    `id` is its parent's with `/sub-<i>`; `seconds` is its budget; `conversations` is the number
+    around it. Its depth follows from the number of nodes around it.
     """
 
     id: str
     seconds: float
     conversations: int
     plan_depth: int | None = None
-    """How deep plans may stand in plans below it; None where it is not known."""
+    """The depth of plans below it; None if it is not known."""
 
 
 @frozen
 class Standing:
-    """What is around a proposal when it is made.
+    """The surroundings of a proposal when it is made.
 
-    `nodes` are the plan nodes that it is made in, outermost first; `planned` counts the nodes of
-    all plans of the run so far, and `frontier` are those (tables, as a judgement gives them) that
-    are not done. `left` is what the budgets around leave of calls, tokens and usd; `seconds` is
-    the shortest deadline around, counted from its beginning. `conversations` are those around,
-    a Conversation each, outermost first. `is_ours` is false where the program or its host answers
-    `subtask` itself, so that nobody knows what will do it.
+    `nodes` are the enclosing plan nodes, outermost first; `planned` counts the nodes of all plans
+    of the run so far, and `frontier` are the unfinished ones (tables, as in a judgement). `left` is
+    the rest of the enclosing budgets in calls, tokens and usd; `seconds` is the shortest enclosing
+    deadline, counted from its beginning. `conversations` are the enclosing Conversations, outermost
+    first. `is_ours` is false if the program or its host answers `subtask`, so that the executor is
+    not known.
     """
 
     limits: PlanLimits = PlanLimits()
@@ -66,13 +66,13 @@ class Standing:
 
 @frozen
 class Judgement:
-    """The plan as it will be worked on, or the reason why it will not."""
+    """The accepted plan, or the reason of its refusal."""
 
     plan: dict[str, Value] | None
     reason: str = ""
 
     @property
     def count(self) -> int:
-        """How many nodes it adds to the run."""
+        """The number of nodes that it adds to the run."""
         subtasks = self.plan["subtasks"] if self.plan is not None else ()
         return len(subtasks) if isinstance(subtasks, tuple) else 0

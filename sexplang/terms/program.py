@@ -1,4 +1,4 @@
-"""A program: its functions, its modules, and what they give each other."""
+"""Programs: functions, units and exports."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
@@ -20,7 +20,7 @@ class Parameter:
 
 @node(eq=False)
 class Function:
-    """The code of a function; `Known` and `Lambda` name it by its index in the table.
+    """The code of a function; `Known` and `Lambda` refer to it by its index in the table.
 
     Slots: 0 the enclosing environment, then the parameters, then `rest` (a list), if any.
     """
@@ -33,8 +33,7 @@ class Function:
     span: Span
     doc: str = ""
     outer: int = 1
-    """The size of the environment that it closes over, as it is where the function is defined
-    (slot 0 counted)."""
+    """The size of the environment that it closes over, at its definition (slot 0 counted)."""
 
 
 InputType = Literal["string", "number", "integer", "boolean", "json", "file"]
@@ -47,11 +46,11 @@ INPUT_TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
     "json": ('JSON such as {"a": [1, 2]}', (object,)),
     "file": ("the path of a file", (str,)),
 }
-"""What a value of each type is, in words, and its classes; only a boolean may be a `bool`."""
+"""The values of each type in words, and their classes; only a boolean may be a `bool`."""
 
 
 def is_of_type(value: Value, type_: InputType) -> bool:
-    """Whether a value is one of an input of this type."""
+    """Return whether a value is of an input type."""
     if type_ == "json":
         return True
     return isinstance(value, INPUT_TYPES[type_][1]) and (type_ == "boolean") is (
@@ -61,7 +60,7 @@ def is_of_type(value: Value, type_: InputType) -> bool:
 
 @frozen(eq=False)
 class Input:
-    """A `define-input`: what the main program asks its caller for."""
+    """A `define-input`: an input that the main program asks its caller for."""
 
     name: str
     type: InputType
@@ -69,11 +68,12 @@ class Input:
     doc: str
     required: bool
     default: Value
-    """The default where it is a literal, for `--help`; else None."""
+    """The default if it is a literal, for `--help`; else None."""
     span: Span
 
     def wants(self, value: Value) -> str | None:
-        """What the input takes, if it does not take this value: `a whole number such as 3`."""
+        """Return the expected kind of value if the input does not take this one: `a whole number
+        such as 3`."""
         if not is_of_type(value, self.type):
             return INPUT_TYPES[self.type][0]
         if self.choices and value not in self.choices:
@@ -83,11 +83,11 @@ class Input:
 
 @node(eq=False)
 class Export:
-    """What a module or the prelude gives to a scope: a public name and what it stands for.
+    """An export of a module or the prelude: a public name and its value.
 
-    `core` is resolved against the program's environment (depth 0 = the program's own). `shape`
-    is what `check` knows of it: a Function, Primitive, Higher, Operation, Task, or None for a
-    plain value.
+    `core` is resolved against the program's environment (depth 0 = the program's own). `shape` is
+    the knowledge for checks: a Function, Primitive, Higher, Operation, Task, or None for a plain
+    value.
     """
 
     name: str
@@ -97,7 +97,7 @@ class Export:
 
 @frozen(eq=False)
 class Unit:
-    """One module, compiled: its part of the program.
+    """One compiled module: its part of the program.
 
     `body` items run in order in the program's environment; an item that is a `Bind` appends.
     """
@@ -120,7 +120,7 @@ class Unit:
     warnings: tuple[Any, ...] = ()
     main: bool = False
     tools: Mapping[str, Function] = field(factory=dict)
-    """The functions that the tools of tasks are called after, as this module means their names."""
+    """The functions with the names of tasks' tools, as this module resolves them."""
 
 
 @node(eq=False)
@@ -137,10 +137,10 @@ Item: TypeAlias = Core | Bind
 
 @frozen(eq=False)
 class Program:
-    """All units in the order in which they are evaluated, the main one last.
+    """All units in the order of their evaluation, the main one last.
 
-    `functions` is the table of all units' functions, by index. `defaults` names the function
-    that is called for an operation nobody in the program handles (`subtask`).
+    `functions` is the table of all units' functions, by index. `defaults` names the function that
+    is called for an operation without a handler in the program (`subtask`).
     """
 
     units: tuple[Unit, ...]
@@ -150,26 +150,28 @@ class Program:
     inputs: tuple[Input, ...] = ()
     warnings: tuple[Any, ...] = ()
     sources: tuple[Source, ...] = ()
-    """All texts that it was made of, in the order in which they were read."""
+    """All texts of the program, in the order in which they were read."""
     folder: str | None = None
-    """The folder of the file that it was built from; a text has none."""
+    """The folder of the file that it was built from; None for a text."""
     plan: Any = None
-    """Text from a model to a Program: `plan(text, names of its inputs, operations allowed)`; it
-    gives the diagnostics instead where the text is refused. `plan.too_many(program, how many
-    inputs, calls)` is the diagnostic for one that is certain to have room for more model calls."""
+    """The build of a model's text: `plan(text, names of its inputs, operations allowed)` returns a
+    Program, or diagnostics if the text is refused. `plan.too_many(program, number of inputs,
+    calls)` is the diagnostic for a program that may make more model calls than that."""
     prelude: Mapping[str, Procedure] = field(factory=dict)
     """The primitives and prelude functions, by name."""
     tools: Mapping[str, Function] = field(factory=dict)
-    """The documented functions that models may have as tools, by the names of these."""
+    """The documented functions that models may have as tools, by tool name."""
 
     def __repr__(self) -> str:
         return f"Program({self.units[-1].name!r})"
 
     def has_tool(self, name: str) -> bool:
-        """Whether a model may have a task or a function of the program as the tool of this name."""
+        """Return whether a model may have a task or a function of the program as the tool of this
+        name."""
         tasks = [task.name for task in self.tasks if task.template.is_public]
         return name in self.tools or name in tasks
 
     def handles(self, operation: str) -> bool:
-        """Whether some handler in the program, or in a module that it imports, takes it."""
+        """Return whether some handler in the program, or in a module that it imports, takes an
+        operation."""
         return any(operation in unit.handled for unit in self.units)

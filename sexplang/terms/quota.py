@@ -1,8 +1,7 @@
-"""What a run is charged for the lists, tables and strings that it makes, and for long work.
+"""The account of a run: charges for lists, tables and strings, and for long work.
 
-A primitive that makes something large says so before it does, and whoever does much in one step
-says how much; whoever runs the program decides what is too much. Outside of a run nothing is
-charged.
+A primitive charges a large result before it makes it, and counts long work as steps. The limits are
+those of the run. Outside of a run there is no charge.
 """
 
 from collections.abc import Iterator
@@ -10,56 +9,56 @@ from contextvars import ContextVar
 from typing import Any, Protocol
 
 SMALL = 100
-"""Elements or characters up to which nothing is charged: steps bound how much of that there is."""
+"""The elements or characters that are free of charge: steps bound their number."""
 
 
 GLANCE = 1_000
-"""Characters of a text that are looked at in about the time that a step takes."""
+"""The characters of a text that are scanned in about the time of a step."""
 
 
 GREATEST = 1e300
-"""Seconds or US dollars that a bound may allow; twice as much is still a float."""
+"""The greatest seconds or US dollars of a bound; twice as much is still a float."""
 
 
-STEPS = 1
-"""The version of how steps are counted, which is a part of the language: a step that was counted
-otherwise is another one."""
+STEPS = 2
+"""The version of the counting of steps, which is a part of the language: with another version the
+same program takes another number of steps."""
 
 
 MOST_DEPTH = 10
-"""No run lets tasks go deeper, whoever allows it."""
+"""The greatest depth of tasks, whatever the limits say."""
 
 
 class Account(Protocol):
-    """What a run is charged. Each ends the run where it is too much."""
+    """The account of a run. Each method ends the run if a limit is exceeded."""
 
     def charge(self, size: int) -> None:
-        """Elements or characters that are about to be made."""
+        """Charge elements or characters that are about to be made."""
 
     def work(self, count: int) -> None:
-        """Counts steps: calls, elements, and what takes as long."""
+        """Count steps: calls, elements, and other work of the same duration."""
 
     def walk(self, items: tuple[Any, ...], start: int) -> Iterator[Any]:
-        """The next elements, for one turn of the loop."""
+        """Yield the next elements, for one turn of the loop."""
 
     def count_walked(self, known: int = 1) -> int:
-        """How many of them were begun with; they are counted."""
+        """Return the number of elements begun, and count them."""
 
 
 ACCOUNT: ContextVar[Account | None] = ContextVar("account", default=None)
 
 account: Any = ACCOUNT.get
-"""That of the run that is going on: for whoever is part of one."""
+"""The account of the current run."""
 
 TICKS: ContextVar[Iterator[None] | None] = ContextVar("ticks", default=None)
 
 ticks: Any = TICKS.get
-"""The steps that are left of what the run does at once: the next one is taken, or is `work` where
-none is left. In half the time that `work` takes."""
+"""The steps left in the current slice: the next one is taken, or is `work` if none is left. It
+takes half the time of `work`."""
 
 
 def charge(size: int) -> None:
-    """Charges `size` elements or characters to the run that is going on. May end that run."""
+    """Charge `size` elements or characters to the current run. May end that run."""
     if size > SMALL:
         account = ACCOUNT.get()
         if account is not None:
@@ -67,13 +66,13 @@ def charge(size: int) -> None:
 
 
 def work(count: int) -> None:
-    """Counts `count` steps that are taken at once. May end the run that is going on."""
+    """Count `count` steps. May end the current run."""
     account = ACCOUNT.get()
     if account is not None:
         account.work(count)
 
 
 def scan(size: int) -> None:
-    """Counts a look at `size` characters of a text as steps. May end the run that is going on."""
+    """Count a scan of `size` characters as steps. May end the current run."""
     if size >= GLANCE:
         work(size // GLANCE)

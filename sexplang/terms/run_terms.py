@@ -1,4 +1,4 @@
-"""The terms of a run: all that it is agreed to do before it begins, as plain data."""
+"""The terms of a run, as plain data."""
 
 from typing import Any, Literal
 
@@ -9,27 +9,27 @@ from sexplang.terms.values.value import Value
 
 @frozen
 class Terms:
-    """What a run is made of beside the host that answers it. Credentials are in none of it."""
+    """The program, limits and models of a run, without the host. No field holds a credential."""
 
     sources: tuple[tuple[str, str], ...]
-    """The names and the texts of the program's files."""
+    """The names and texts of the program's files."""
     inputs: dict[str, Value]
     limits: dict[str, Any]
     """The fields of the machine's Limits that are data."""
     budget: dict[str, Value] | None
     prices: Literal["table", "function"]
-    """Whether a call costs what the table says of its model, or a function of the host answers."""
+    """The source of costs: the price table, or a function of the host."""
     tools: dict[str, Any]
-    """The tools that models may have beside the language's own, as they are described."""
+    """The descriptions of the host's tools for models."""
     models: Models
-    """Who answers to which name."""
+    """The models by name."""
     windows: Models
-    """Whose windows conversations have: in a replay, those of the models that answered then."""
+    """The models whose windows conversations have: in a replay, those of the recorded run."""
     folder: str
     memory: bool
     """Whether there is an index to search."""
     all_tools: bool
-    """Whether the host answers the tools that it does not describe."""
+    """Whether the host answers tools that it does not describe."""
 
     @property
     def version(self) -> str:
@@ -49,7 +49,7 @@ class Terms:
 
 
 def find_version() -> str:
-    """The version of this package; empty where it is not installed."""
+    """Return the version of this package; empty if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -1,4 +1,4 @@
-"""Text with a name, and places in it."""
+"""Source texts and spans."""
 
 from bisect import bisect_right
 from functools import cached_property
@@ -8,13 +8,13 @@ from sexplang.terms.classes.node import define, field, frozen, node
 
 
 def is_library(name: str) -> bool:
-    """Whether a source of this name is a part of the language's own library."""
+    """Return whether a source of this name is a part of the standard library."""
     return name.startswith("std/")
 
 
 @define(eq=False)
 class Source:
-    """One text that a person or a model wrote: a file, standard input, an expression."""
+    """A text from a person or a model: a file, standard input, an expression."""
 
     name: str
     text: str = field(repr=False)
@@ -23,25 +23,25 @@ class Source:
 
     @property
     def is_library(self) -> bool:
-        """Whether it is a part of the language's own library."""
+        """Whether it is a part of the standard library."""
         return is_library(self.name)
 
     def position(self, offset: int) -> "Position":
-        """Line and column (from 1, in code points) of `offset` (from 0)."""
+        """Return line and column (from 1, in code points) of `offset` (from 0)."""
         return Position(*self.place(offset), offset)
 
     def place(self, offset: int) -> tuple[int, int]:
-        """The same without the offset, for whoever asks often."""
+        """Return line and column of an offset, from 1; the fast variant of `position`."""
         starts = self._line_starts
         line = bisect_right(starts, offset)
         return line, offset - starts[line - 1] + 1
 
     def offset(self, line: int, column: int) -> int:
-        """The offset of a line and a column, both from 1. Raises IndexError."""
+        """Return the offset of a line and a column, both from 1. Raises IndexError."""
         return self._line_starts[line - 1] + column - 1
 
     def line(self, number: int) -> str:
-        """The text of line `number` (from 1), without its line break."""
+        """Return the text of line `number` (from 1), without its line break."""
         starts = self._line_starts
         end = starts[number] if number < len(starts) else len(self.text)
         return self.text[starts[number - 1] : end].rstrip("\r\n")
@@ -66,7 +66,7 @@ class Position:
 
 @node(unsafe_hash=True)
 class Span:
-    """The half-open stretch of a source from `start` to `end` (offsets in code points)."""
+    """The half-open range of a source from `start` to `end` (offsets in code points)."""
 
     source: Source = field(repr=False)
     start: int
@@ -85,12 +85,12 @@ class Span:
         return self.source.text[self.start : self.end]
 
     def holds(self, place: "Span") -> bool:
-        """Whether a place is in this one."""
+        """Return whether another span is inside this one."""
         same = place.source is self.source
         return same and self.start <= place.start and place.end <= self.end
 
     def plain(self) -> dict[str, Any]:
-        """The span as data: source, line, column, end_line, end_column."""
+        """Return the span as data: source, line, column, end_line, end_column."""
         line, column = self.source.place(self.start)
         end_line, end_column = self.source.place(self.end)
         return {
@@ -108,9 +108,9 @@ class Span:
 
 @node(unsafe_hash=True)
 class Made(Span):
-    """The place of a macro's use, for a form that the macro put there.
+    """The span of a macro's use, for a form from the macro.
 
-    `template` is where that form is written in the macro called `macro`.
+    `template` is the span of that form in the template of the macro called `macro`.
     """
 
     template: Span
@@ -118,7 +118,7 @@ class Made(Span):
 
 
 def make_span(use: Span, template: Span, macro: str) -> Made:
-    """The span of a form that a use of `macro` puts there: of uses within uses the outermost."""
+    """Return the span of a form from a use of `macro`. Of nested uses it is the outermost."""
     if isinstance(template, Made):
         template = template.template
     return Made(use.source, use.start, use.end, template, macro)

@@ -1,4 +1,4 @@
-"""Tasks as data: results, errors, requests, and what a conversation wants next.
+"""Tasks as data: results, errors, conversations, and the interface of the task system.
 
 Fields and enumerations are those of the documents (inventory 3.1 to 3.3).
 """
@@ -25,9 +25,9 @@ def task_result(
     usage: dict[str, Value] | None = None,
     answer: tuple[Value] | None = None,
 ) -> Record:
-    """A TaskResult `{status content parsed_content notes usage}`; status COMPLETE,
+    """Return a TaskResult `{status content parsed_content notes usage}`; status COMPLETE,
     CONTINUATION or FAILED; usage `{input_tokens output_tokens}` of the task's own calls. `answer`
-    holds what it answers with, where that is not its content."""
+    holds the task's answer if it differs from the content."""
     return Record(
         "TaskResult",
         {
@@ -51,7 +51,7 @@ def error_record(
     span: Value = None,
     hint: str | None = None,
 ) -> Record:
-    """An error `{type reason message details content span hint}`. `span` is plain data."""
+    """Return an error `{type reason message details content span hint}`. `span` is plain data."""
     return Record(
         "error",
         {
@@ -67,16 +67,17 @@ def error_record(
 
 
 GIVEN = ("said", "subtasks", "artifacts", "subplans", "unfinished", "finished")
-"""What a conversation has said before its content, and been given, by the names that it has in the
-notes of its result; what was not done yet that it waited for, and what was beside that."""
+"""The notes of a TaskResult with partial results of its conversation: its texts before the content,
+the results that it was given, the unfinished work that it waited for, and the finished work beside
+that."""
 
 
 REFUSALS = frozenset(("path-denied", "run-denied", "net-denied", "no-model", "unhandled-effect"))
-"""The words with which a host refuses what a program asks for: to ask again is of no use."""
+"""The reasons of a host's refusals. A second request would be refused too."""
 
 
 def is_refusal(error: Value) -> bool:
-    """Whether it is an error with which the host refuses the program."""
+    """Return whether an error is a host's refusal."""
     fields = error.fields if isinstance(error, Record) else {}
     details = fields.get("details")
     code = details.get("code") if isinstance(details, dict) else None
@@ -84,24 +85,24 @@ def is_refusal(error: Value) -> bool:
 
 
 MISTAKES = frozenset(("resume-across-par", "not-data", "wrong-arity", "not-a-function"))
-"""The words of mistakes that a program's text shows: no model can do anything about them."""
+"""The reasons of mistakes in a program's text, which no model can correct."""
 
 
 def is_mistake(error: Value) -> bool:
-    """Whether it is an error that the program's author made and no input caused."""
+    """Return whether an error is the program author's mistake, for any input."""
     fields = error.fields if isinstance(error, Record) else {}
     return fields.get("type") == "PROGRAM_ERROR" and fields.get("reason") in MISTAKES
 
 
 def longer(task: str, seconds: float) -> str:
-    """The hint where a template's own timeout was too short."""
+    """Return the hint for a template's own timeout that was too short."""
     more = f"{2 * seconds:g}"
     written = f'<limits timeout="{more}"/> or in its defatom (limits timeout: {more})'
     return f"allow `{task}` more, {written}, or ask for less in one task"
 
 
 def error_of(fault: Fault, span: Span | None = None) -> Record:
-    """The error that a fault stands for: as it is if it carries one, else a PROGRAM_ERROR."""
+    """Return the error record of a fault: the one that it carries, else a PROGRAM_ERROR."""
     if fault.error is not None:
         return fault.error
     place = fault.span or span
@@ -116,8 +117,8 @@ def error_of(fault: Fault, span: Span | None = None) -> Record:
 
 
 def cut_off(error: Record, part: dict[str, Value]) -> Record:
-    """The error that a model call ends with instead of its reply: the text that had arrived is its
-    content, and what was counted stands in its details."""
+    """Return the error of a model call that ended without a reply. The text that had arrived is its
+    content; the counted usage is in its details."""
     fields = dict(error.fields)
     if part["usage"]:
         known = {name: part[name] for name in ("usage", "model") if part.get(name)}
@@ -128,8 +129,7 @@ def cut_off(error: Record, part: dict[str, Value]) -> Record:
 
 
 def with_part(error: Record, before: Record) -> Record:
-    """The error that takes the place of one `before`, with the text that had arrived then and what
-    had been counted."""
+    """Return an error that replaces `before`, with the partial text and usage of that."""
     counted = [{"usage": each.fields["details"].get("usage", {})} for each in (before, error)]
     part = together([{**each, "text": ""} for each in counted])
     text = error.fields["content"] or before.fields["content"]
@@ -137,7 +137,8 @@ def with_part(error: Record, before: Record) -> Record:
 
 
 def together(parts: Sequence[dict[str, Value]]) -> dict[str, Value]:
-    """What several model calls had got: all that was counted; the text where there is one call."""
+    """Return the sum of the parts of several model calls: all usage, and the text of a single
+    call."""
     usage: dict[str, Value] = {}
     for part in parts:
         for name, count in part["usage"].items():
@@ -146,8 +147,8 @@ def together(parts: Sequence[dict[str, Value]]) -> dict[str, Value]:
 
 
 def make_failed_result(error: Record, **notes: Value) -> Record:
-    """The FAILED TaskResult that `attempt` gives for an error: with what the task said, took and
-    was warned of until then, and `notes` of whoever asked."""
+    """Return the FAILED TaskResult of `attempt` for an error: with the task's partial texts, usage
+    and warnings, and with further `notes`."""
     fields = error.fields
     content, details = fields.get("content"), fields.get("details")
     known = details if isinstance(details, dict) else {}
@@ -167,14 +168,14 @@ def make_failed_result(error: Record, **notes: Value) -> Record:
 
 
 def partial_of(error: Record) -> Value:
-    """What an error tells of what there was when it came: `details.partial_results`."""
+    """Return the partial results of an error: `details.partial_results`."""
     details = error.fields.get("details")
     return details.get("partial_results") if isinstance(details, dict) else None
 
 
 def _partly(partial: Value) -> dict[str, Value]:
-    """What there is of a failure as notes: what a conversation has been given by the names that it
-    has in the notes of a result, all else as `partial_results`."""
+    """Return the partial results of a failure as notes: the results of a conversation under the
+    names of its notes, any other value as `partial_results`."""
     if not isinstance(partial, dict):
         return {"partial_results": partial} if partial else {}
     notes = {name: partial[name] for name in GIVEN if name in partial}
@@ -186,9 +187,9 @@ def _partly(partial: Value) -> dict[str, Value]:
 class Conversation:
     """An entry of the context: a conversation that the work is done for.
 
-    `asked` tells its inputs from others: they themselves, in the order of the parameters, where
-    all are text, else their hash; `items` are the context items `{source text}` that children may
-    inherit; the outermost one has depth 0.
+    `asked` identifies its inputs: the values, in the order of the parameters, if all are text, else
+    their hash. `items` are the context items `{source text}` that children may inherit. The
+    outermost conversation has depth 0.
     """
 
     name: str
@@ -198,16 +199,16 @@ class Conversation:
 
     @property
     def signature(self) -> str:
-        """A hash of name and normalised inputs, for cycles: the same for calls that differ in order
-        of keys and in white space alone. Made when it is read: most conversations begin no other
-        one."""
+        """A hash of name and normalised inputs, to find cycles. Calls that differ only in the order
+        of keys and in white space have the same one. It is computed on demand: most conversations
+        begin no other."""
         if isinstance(self.asked, str):
             return self.asked
         return sign(" ".join(" \0text ".join((self.name, *self.asked)).split()))
 
 
 def sign(written: str) -> str:
-    """A text as its hash."""
+    """Return the hash of a text."""
     from hashlib import blake2b
 
     return blake2b(written.encode("utf-8", "replace"), digest_size=16).hexdigest()
@@ -215,11 +216,11 @@ def sign(written: str) -> str:
 
 @node
 class Ask:
-    """One operation that a conversation wants performed: `(op argument…)`.
+    """An operation that a conversation performs: `(op argument…)`.
 
-    With `attempt`, an error comes back as a FAILED TaskResult instead of being raised. `sent` are
-    the arguments as the host sees them, plain data, where whoever asks knows their form. With
-    `handled`, only a handler of the program is asked; the reply is nil where none takes it.
+    With `attempt`, an error is returned as a FAILED TaskResult instead of raised. `sent` are the
+    arguments as the host sees them, plain data, if their form is known. With `handled`, only a
+    handler of the program answers; the reply is nil if there is none.
     """
 
     operation: str
@@ -233,10 +234,10 @@ class Ask:
 class Perform:
     """The conversation waits for replies, one per ask and in their order.
 
-    Together: the asks are branches of a fork (the direct tools of one turn). Else there is
-    exactly one ask, performed in the conversation's own branch. `items` replace the context
-    items of the conversation, for what is done on its behalf from here on; None keeps them. `told`
-    is what the conversation has done by itself before, for traces.
+    Together: the asks are branches of a fork (the direct tools of one turn). Else there is exactly
+    one ask, performed in the conversation's own branch. `items` replace the context items of the
+    conversation for all later work on its behalf; None keeps them. `told` are the conversation's
+    own earlier events, for traces.
     """
 
     asks: tuple[Ask, ...]
@@ -254,7 +255,8 @@ class Finished:
 
 @node
 class Broke:
-    """The conversation failed with a TaskError, raised (resumably) where the task was called."""
+    """The conversation failed with a TaskError, which is raised (resumably) at the call of the
+    task."""
 
     error: Record
 
@@ -262,15 +264,15 @@ class Broke:
 Want: TypeAlias = Perform | Finished | Broke
 
 Session: TypeAlias = Any
-"""A HandlerSession: an immutable value that only the tasks room looks into."""
+"""A HandlerSession: an immutable value, private to the package `tasks`."""
 
 
 @node
 class Match:
-    """The task that takes a request: with which inputs, and how it was found.
+    """The task for a request, with its inputs and the way it was found.
 
-    `found` is `{by score others}`, with the scores of those that came after it; None where the
-    request has the task's own name.
+    `found` is `{by score others}`, with the scores of the next candidates; None if the request has
+    the task's own name.
     """
 
     template: Template
@@ -280,8 +282,8 @@ class Match:
 
 @node(eq=False)
 class Cut:
-    """What is cut off: conversations that stand in one another, innermost first, and what there is
-    inside of the innermost, in branches: those that are at work, and the values of the others."""
+    """A cancelled part of the run: nested conversations, innermost first, and the branches inside
+    the innermost: the conversations of the active ones, and the values of the others."""
 
     sessions: tuple[Session, ...] = ()
     inside: "tuple[Cut, ...]" = ()
@@ -292,34 +294,36 @@ class Cut:
 
 @node
 class TaskSystem:
-    """What the machine needs of the tasks room, handed in by name.
+    """The functions of the package `tasks` that the machine needs.
 
     begin(template, inputs, overrides, conversations) -> (Conversation, Session, Want)
-        starts a conversation. `inputs` binds declared params to values; `overrides` is the
+        start a conversation. `inputs` binds declared params to values; `overrides` is the
         table of a request (`call-atomic-task`, SubtaskRequest), maybe empty; `conversations`
         are those of the context, outermost first. Depth and cycles are checked here.
     go_on(conversation, session, words, conversations) -> (Conversation, Session, Want)
-        goes on with a conversation that is over, whose session this was at its end.
+        continue a finished conversation from its last session.
     advance(session, replies) -> (Session, Want)
-        goes on with the replies to the last Perform.
+        continue with the replies to the last Perform.
     compact(messages, used, limit) -> messages
-        what answers `compact` where no handler of the program does. Raises Fault.
+        answer `compact` without a handler of the program. Raises Fault.
     cut_short(error, sessions, cut=None) -> Record
-        the error, with what the conversations whose error it is, innermost first, have said, and
-        with what all that it cuts off have taken and been given: a Cut, by default of these alone.
+        return the error with the partial results of its conversations, innermost first, and
+        with the usage and results of all cancelled work: a Cut, by default of these alone.
     knowing(templates, functions={}) -> TaskSystem
-        the same for a program that has these tasks, and functions that models may have as tools:
-        what its models may ask for is among them.
+        return the task system for a program with these tasks, and with functions that models
+        may have as tools. They determine the catalogue of its models.
     match(request, conversations) -> Match | Record
-        which task takes a SubtaskRequest (a table) that is made in these conversations, or the
-        error record that says why none.
+        return the task for a SubtaskRequest (a table) that is made in these conversations,
+        or the error record with the reason why there is none.
     judge(plan, lower, standing) -> Judgement
-        what is said about a ProposedSubplan (a table); `lower`, a table, can only lower limits.
+        judge a ProposedSubplan (a table); `lower`, a table, can only lower limits.
     bids(node, conversations) -> list
-        what its tasks bid for a node of a plan that is made in these conversations, best first.
+        return the tasks' bids for a node of a plan that is made in these conversations, best
+        first.
     outputs(node, result) -> table
-        the artifacts that a node of a plan gave, and those that are missing.
-    Raises nothing: whatever is wrong is a Broke.
+        return the artifacts of a node of a plan, and the missing ones.
+
+    No function raises: an error is a Broke.
     """
 
     begin: Callable[
@@ -339,15 +343,15 @@ class TaskSystem:
     bids: Callable[[Value, tuple[Conversation, ...]], Value]
     outputs: Callable[[Value, Value], Value]
     nouns: tuple[type, ...] = ()
-    """The frozen classes that sessions are made of, so that a run can be frozen."""
+    """The frozen classes of sessions, so that a run can be frozen."""
 
 
 @node
 class Context:
-    """What the work is done for, read but never written by programs.
+    """The purpose of the current work; programs cannot change it.
 
-    `conversations` are the atomic tasks around, outermost first; `work` is what traces show, in a
-    run that is traced.
+    `conversations` are the enclosing atomic tasks, outermost first; `work` is the current node of
+    the trace, in a traced run.
     """
 
     conversations: tuple[Conversation, ...] = field(default=())

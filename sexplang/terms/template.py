@@ -1,10 +1,10 @@
-"""A template: an atomic task as its author wrote it, from XML or `defatom`; and the calls of
-templates that XML may hold.
+"""Templates: atomic tasks as written in XML or `defatom`, and calls of templates in XML.
 
 Fields and defaults follow inventory 2.1 to 2.5 and decisions.md. Immutable.
 """
 
 import re
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from sexplang.terms.classes.node import evolve, field, frozen, node
@@ -15,12 +15,12 @@ ParamType = Literal[
 ]
 
 FILES = ("image", "file")
-"""The types of parameters that a model sees as blocks, or as a file: each is given by its path or
-as a content block."""
+"""The types of parameters that a model sees as blocks, or as a file. Their values are paths or
+content blocks."""
 
 
 NAME = r"[^\W\d][\w-]*"
-"""What a parameter may be called."""
+"""The syntax of a parameter's name."""
 
 # `{{{x}}}` is a brace, a slot and a brace: hence the look-ahead of the last branch.
 _MARK = re.compile(r"\{\{\{\{|\{\{([^{}]*)\}\}|\{\{(?!\{)")
@@ -31,11 +31,11 @@ _UNCLOSED = 40
 
 @node
 class Slot:
-    """`{{a[0].b}}`: a parameter and the way into its value.
+    """`{{a[0].b}}`: a parameter and a path into its value.
 
-    `raw` is as written, of a slot that is never closed its first characters; `inside` is what
-    stands between the braces, None where they are never closed. `name` is empty where that is no
-    path.
+    `raw` is the text as written; of a slot that is not closed, its first characters. `inside` is
+    the text between the braces, or None if the slot is not closed. `name` is empty if that text is
+    no path.
     """
 
     raw: str
@@ -45,20 +45,21 @@ class Slot:
 
     @property
     def written(self) -> str:
-        """What stands between the braces, or behind those that are never closed."""
+        """The text between the braces, or after the opening ones of a slot that is not closed."""
         return self.raw[:20] if self.inside is None else self.inside.strip()
 
 
 @node
 class Text:
-    """A text with slots: its literal parts, empty where a slot stands, and the slots by place."""
+    """A text with slots: its literal parts, empty at a slot, and the slots by index."""
 
     literal: tuple[str, ...]
     slots: tuple[tuple[int, Slot], ...]
 
 
+@lru_cache(maxsize=256)  # a check and a preparation take the same texts apart
 def parse_text(source: str) -> Text | str:
-    """The text taken apart, or what it says if it has no slots: `{{{{` writes `{{`; any other `{{`
+    """Parse a text. Return its plain text if it has no slots: `{{{{` writes `{{`; any other `{{`
     opens a slot."""
     if "{{" not in source:
         return source
@@ -75,7 +76,7 @@ def parse_text(source: str) -> Text | str:
 
 
 def slots_of(source: str) -> tuple[Slot, ...]:
-    """All slots of a text, in order."""
+    """Return all slots of a text, in order."""
     text = parse_text(source)
     return () if isinstance(text, str) else tuple([slot for _, slot in text.slots])
 
@@ -93,7 +94,7 @@ def _slot(source: str, mark: re.Match[str]) -> Slot:
 
 @frozen
 class Param:
-    """A declared parameter: all that `{{name}}` may refer to."""
+    """A declared parameter, the target of `{{name}}`."""
 
     name: str
     type: ParamType = "any"
@@ -101,7 +102,7 @@ class Param:
     required: bool = True
     default: Any = None
     source: str | None = None
-    """`from`: the dotted source of an input, as the documents have it."""
+    """`from`: the dotted source of an input, as in the documents."""
     relevant: bool = True
     """Whether context search sees this input (`context_relevance`)."""
 
@@ -110,15 +111,15 @@ class Param:
 class OutputFormat:
     """`text` (as it is), `json` or `xml` (parsed and checked).
 
-    `schema` of json is the mini-language (`object`, `string[]` …), an inline JSON Schema as a
-    dict, or None; that of xml the text of an XSD, or as long as it is not loaded the name of its
-    file.
+    The schema of json is the mini-language (`object`, `string[]` …), an inline JSON Schema as a
+    dict, or None. The schema of xml is the text of an XSD, or the name of its file before it is
+    loaded.
     """
 
     type: Literal["text", "json", "xml"] = "text"
     schema: str | dict[str, Any] | None = None
     typed: bool = False
-    """Whether the schema is that of `returns`: a reply is read as what it is meant to be."""
+    """Whether the schema is that of `returns`: a reply is converted to the type."""
 
     @property
     def names_file(self) -> bool:
@@ -132,7 +133,8 @@ class OutputFormat:
 
 @frozen
 class ContextManagement:
-    """The three dimensions; None means not set, so that a default or a request decides."""
+    """The three dimensions of context; None is unset, so that a default or a request determines
+    it."""
 
     inherit_context: Literal["full", "none", "subset"] | None = None
     accumulate_data: bool | None = None
@@ -142,7 +144,7 @@ class ContextManagement:
 
 @frozen
 class FilePaths:
-    """Where a task's files come from: literal paths, a command, or a description to match."""
+    """The source of a task's files: literal paths, a command, or a description to match."""
 
     source: Literal["literal", "command", "description", "context_description"] = "literal"
     paths: tuple[str, ...] = ()
@@ -150,31 +152,31 @@ class FilePaths:
 
 
 def usual_description(name: str) -> str:
-    """What the documents have a task say that nobody described."""
+    """Return the documents' description of a task without one."""
     return f"Dynamically defined task: {name}"
 
 
 def tool_alias(name: str) -> str:
-    """The name of a tool as models see it: in the letters that providers take."""
+    """Return the name of a tool for models, in the letters that providers accept."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:60] or "tool"
 
 
 @frozen
 class Limits:
-    """Bounds of one conversation; None means the default of the tasks room."""
+    """Bounds of one conversation; None means the default of `tasks`."""
 
     max_turns: int | None = None
     max_output_tokens: int | None = None
     timeout: float | None = None
     """Seconds."""
     max_depth: int | None = None
-    """How deep the chain may go that the conversation is in, the outermost task counted."""
+    """The greatest depth of the chain of conversations, the outermost task counted."""
     max_subtasks: int | None = None
     """Subtasks of one plan."""
     max_decompositions: int | None = None
-    """Plans that are accepted."""
+    """Accepted plans."""
     max_plan_depth: int | None = None
-    """How deep plans may stand in plans."""
+    """The greatest depth of plans within plans."""
 
 
 @frozen
@@ -203,22 +205,22 @@ class Template:
     allowed_tools: tuple[str, ...] = ()
     limits: Limits = Limits()
     options: dict[str, Any] = field(factory=dict)
-    """Settings of its model calls, as `terms/model/payload.py` has them."""
+    """Settings of its model calls, by the keys of `terms/model/payload.py`."""
     history_config: HistoryConfig = HistoryConfig()
     context_assembly: tuple[tuple[str, str], ...] = ()
     """Pairs of `primary_elements` / `secondary_elements` / `excluded_elements` and text."""
     criteria: str = ""
     manual_xml: bool = False
-    """Whether the program reads an XML reply itself: it stays text."""
+    """Whether the program parses an XML reply itself: the reply stays text."""
     disable_reparsing: bool = False
-    """Whether an XML reply that cannot be read is taken as text, instead of asking again."""
+    """Whether an XML reply that cannot be parsed is taken as text, instead of a repair."""
     returns: dict[str, Any] | None = None
-    """The type of the answer, as a JSON Schema; None where nobody says it."""
+    """The type of the answer, as a JSON Schema; None if it is not declared."""
     span: Span | None = None
     in_order: tuple[str, ...] = ()
     """The allowed tools whose calls are made one after the other, in the conversation's branch."""
     subtasks: tuple[str, ...] = ()
-    """The tasks that its model may have done; empty for all that are public."""
+    """The tasks that its model may ask for; empty for all public ones."""
 
     @property
     def model_name(self) -> str | None:
@@ -229,30 +231,32 @@ class Template:
 
     @property
     def asks_again(self) -> bool:
-        """Whether the model is asked again for a reply that does not fit its format."""
+        """Whether a reply that does not fit its format is repaired by another request."""
         if self.output_format.type == "xml":
             return not (self.manual_xml or self.disable_reparsing)
         return self.output_format.type == "json"
 
     @property
     def is_public(self) -> bool:
-        """Whether others may ask for it: it is not private, and none of the language's library."""
+        """Whether other tasks may ask for it: it is not private, and not of the standard
+        library."""
         in_library = self.span is not None and self.span.source.is_library
         return not self.name.startswith("_") and not in_library
 
     @property
     def own_description(self) -> str:
-        """What somebody wrote of it; empty where nobody did."""
+        """The author's description; empty if there is none."""
         said = self.description
         return "" if said == usual_description(self.name) else said
 
     def param(self, name: str) -> Param | None:
-        """The declared parameter called `name`, if there is one."""
+        """Return the declared parameter called `name`, or None."""
         return next((param for param in self.params if param.name == name), None)
 
 
 def answering(template: Template) -> Template:
-    """The template with the output format that its `returns` means: a text is the reply itself."""
+    """Return the template with the output format that its `returns` determines: a text is the reply
+    itself."""
     returns, given = template.returns, template.output_format
     if returns is None or (returns == {"type": "string"} and given.type == "text"):
         return template
@@ -261,7 +265,7 @@ def answering(template: Template) -> Template:
 
 @frozen
 class ParameterPath:
-    """A parameter, and maybe the fields that lead into its value."""
+    """A parameter, with fields that lead into its value."""
 
     name: str
     fields: tuple[str, ...] = ()
@@ -269,7 +273,7 @@ class ParameterPath:
 
 @frozen
 class ArgumentNode:
-    """An `<arg>`: plain data, a parameter or a way into one, or another call."""
+    """An `<arg>`: plain data, a parameter or a path into one, or another call."""
 
     value: "Any | ParameterPath | FunctionCallNode"
     span: Span
@@ -286,7 +290,7 @@ class FunctionCallNode:
 
 @frozen
 class TemplateNode:
-    """A `<template>` that calls: a function of its parameters, and of nothing else."""
+    """A `<template>` that calls: a function of its parameters alone."""
 
     name: str
     params: tuple[str, ...]
@@ -295,4 +299,4 @@ class TemplateNode:
 
 
 Part: TypeAlias = Template | TemplateNode | FunctionCallNode
-"""What a template file holds."""
+"""The content of a template file."""

@@ -1,7 +1,4 @@
-"""Pieces of work: what a run does is done for one of them, and they stand in one another.
-
-They are what a trace shows beside the requests. A run that nobody traces has none.
-"""
+"""The tree of a run's work, for traces. A run without a trace has none."""
 
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.values.value import Record
@@ -9,10 +6,10 @@ from sexplang.terms.values.value import Record
 
 @frozen
 class Work:
-    """The run itself, a branch, a conversation, or what the language's own library names.
+    """A node of the tree: the run, a branch, a conversation, or a named piece of the library.
 
-    `id` is its own within the run. `kind` is `run`, `branch`, `race` (a branch of one), `task`,
-    or a word of the library's; `parent` is the work on whose behalf it began.
+    `id` is unique within the run. `kind` is `run`, `branch`, `race` (a branch of one), `task`, or a
+    word of the library's; `parent` is the work that began it.
     """
 
     id: str
@@ -20,14 +17,14 @@ class Work:
     name: str
     parent: "Work | None" = field(default=None, eq=False, repr=False)
     after: tuple[str, ...] = field(default=(), eq=False)
-    """The ids of those that had to be over first: a branch of a plan comes after others."""
+    """The ids of the work that had to be over first: a branch of a plan follows others."""
 
 
 BRANCHES = ("branch", "race")
-"""The kinds of branches. Their ids are their places, behind a letter."""
+"""The kinds of branches. Their ids are their paths, behind a letter."""
 
 RUN = Work("", "run", "")
-"""The outermost work of every run that is traced."""
+"""The root of the work of every traced run."""
 
 
 @frozen
@@ -40,7 +37,7 @@ class Begins:
 
 @frozen
 class Ends:
-    """A piece of work is over: with an error, or cut short by somebody else's end, or well."""
+    """A piece of work ends: with an error, by cancellation, or normally."""
 
     id: str
     error: Record | None = None

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Mismatch", "forms", "programs", "run_script", "scripts", "values"]
 
-_PLACES = {"Mismatch": "playing", "run_script": "playing"}
+_PLACES = {"Mismatch": "script_player", "run_script": "script_player"}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ import pytest
 from support.calling import BOSS, STATE, TASKS, asked, inputs, program
 from support.running import built
 
-from sexplang.build.pipeline import inspect
+from sexplang.pipeline.pipeline import inspect
 
 SEEDS, ALL = 160, 7_000
 PARTS = 2

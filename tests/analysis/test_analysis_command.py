@@ -8,7 +8,7 @@ from support.command import sexplang
 from support.markdown import ROOT
 from support.running import built
 
-from sexplang.build.pipeline import inspect
+from sexplang.pipeline.pipeline import inspect
 
 ECHO = '(defatom echo (params words) (instructions "Say: {{words}}"))\n'
 

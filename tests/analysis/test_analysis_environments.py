@@ -6,7 +6,7 @@ from sexplang.analysis.domain.values import Values
 
 def test_slots_are_found_however_many_come_before_them():
     values = Values()
-    slots = tuple([values.exact(at) for at in range(3 * OWN + 5)])
+    slots = tuple([values.constant(at) for at in range(3 * OWN + 5)])
     whole = values.environment(None, slots)
 
     assert [whole.slot(at) for at in range(1, len(slots) + 1)] == [*slots]
@@ -16,7 +16,7 @@ def test_slots_are_found_however_many_come_before_them():
 
 def test_the_same_slots_are_the_same_environment():
     values = Values()
-    slots = tuple([values.exact(at) for at in range(2 * OWN)])
+    slots = tuple([values.constant(at) for at in range(2 * OWN)])
     grown = values.environment(None, ())
     for slot in slots:
         grown = values.wider(grown, (slot,))

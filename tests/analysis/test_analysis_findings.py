@@ -3,8 +3,8 @@
 import pytest
 from support.running import built
 
-from sexplang.analysis.interpreter.interpreter import STEPS, Follower
-from sexplang.build.pipeline import inspect
+from sexplang.analysis.interpreter.interpreter import STEPS, AbstractInterpreter
+from sexplang.pipeline.pipeline import inspect
 
 
 def findings(text):
@@ -179,8 +179,10 @@ def test_handlers_inside_each_other_are_followed_in_proportion(monkeypatch, leve
     """Each is looked at a few times until what it gives is known, and not as often again for each
     look at those around it."""
     looked = []
-    look = Follower.look
-    monkeypatch.setattr(Follower, "look", lambda *given: looked.append(1) or look(*given))
+    look = AbstractInterpreter.evaluate
+    monkeypatch.setattr(
+        AbstractInterpreter, "evaluate", lambda *given: looked.append(1) or look(*given)
+    )
 
     def work(depth):
         text = "1"

@@ -4,9 +4,9 @@ import pytest
 from support import chunks as running
 from support.markdown import ROOT
 
-from sexplang.build.pipeline import inspect
 from sexplang.hosts.cli.programs import build_program
 from sexplang.hosts.settings.path_arguments import folder_of, source_at
+from sexplang.pipeline.pipeline import inspect
 from sexplang.terms.diagnostic import Diagnostics
 
 FILES = [

@@ -6,7 +6,7 @@ import pytest
 from support.markdown import ROOT, fences
 from support.running import built
 
-from sexplang.build.pipeline import build, inspect
+from sexplang.pipeline.pipeline import build, inspect
 from sexplang.terms.source import Source
 
 PAGE = ROOT / "spec" / "9a-check.md"

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 import sexplang
-from sexplang.build import builder
+from sexplang.pipeline import builder
 
 ROOT = Path(__file__).parents[2]
 

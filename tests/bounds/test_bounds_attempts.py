@@ -17,10 +17,10 @@ from support.running import built
 from support.spent import price
 
 import sexplang
-from sexplang.build.pipeline import meter, tasks
-from sexplang.hosts.terminal.budget_line import spending
+from sexplang.hosts.terminal.output import spending
 from sexplang.hosts.terminal.progress import Progress
 from sexplang.machine import start
+from sexplang.pipeline.pipeline import meter, tasks
 from sexplang.runtime import Endpoint, Journal, Retries, Settings, drive, performers
 from sexplang.runtime.driver.event_loop import finish
 from sexplang.runtime.driver.events import Withdrawn

@@ -157,7 +157,7 @@ def test_elements_made_between_two_waits_are_counted_over_slices():
 def test_a_place_is_given_on_over_a_slice():
     """A job ends, and the branch computes past the end of a slice before it waits: who waits for
     the place has it then."""
-    text = """(define-effect (ask n)) (define (work n) (in-place (lambda () (ask n))))
+    text = """(define-effect (ask n)) (define (work n) (with-permit (lambda () (ask n))))
         (with-timeout 9 (par (begin (work 1) (f 3000) (ask 2)) (work 3)))"""
     outcome = start(built(F + text), limits=Limits(places=1), slice=Slice())
     while state_of(outcome).pause is not None:

@@ -10,10 +10,10 @@ from support.running import begun, built
 from support.spent import price
 from support.wide_server import WideServer
 
-from sexplang.build.pipeline import meter, tasks
-from sexplang.hosts.terminal.budget_line import ROOT, spending
+from sexplang.hosts.terminal.output import ROOT, spending
 from sexplang.machine import Done, Failed, Suspended, start
 from sexplang.machine.frozen_runs import freeze, thaw
+from sexplang.pipeline.pipeline import meter, tasks
 from sexplang.runtime import Settings, drive, performers
 from sexplang.terms.model.roles import read_models
 
@@ -131,6 +131,33 @@ def test_eight_refusals_are_told_of_a_thousand():
     ended = bounded(f"{deep} (f 1000)", calls=0)
 
     assert ("raised", 8) == (ended.reason, len(ended.details["suppressed"]))
+
+
+CLEARED = "(handle (try {} (finally (close))) ((close) k (begin (say 2) (k 1))))"
+
+
+@pytest.mark.parametrize(
+    ("body", "resource"),
+    [
+        (CLEARED.format("(raise 1)"), None),
+        (CLEARED.format("(close)"), None),
+        (f"(with-timeout 1 {CLEARED.format('(ask)')})", "seconds"),
+        (f"(try {CLEARED.format('(ask)')} (finally (say 3)))", "seconds"),
+    ],
+)
+def test_what_is_refused_where_the_body_of_a_finally_is_left_is_told(body, resource):
+    """In the clause of a handler that serves what cleans up there: a Python exception came out."""
+    text = f"""(define-effect (close)) (define-effect (ask))
+        (try (with-timeout 2 (with-budget {{calls: 0}} (try (say 1) (finally {body}))))
+          (catch (e) e.details))"""
+    outcome = bounded(text, calls=9)
+    while isinstance(outcome, Suspended):
+        timers = [each for each in outcome.requests if each.operation == "timer"]
+        outcome = outcome.resume(timers[0].id)
+
+    assert isinstance(outcome, Done), outcome
+    assert "calls" in [each.fields["reason"] for each in outcome.value["suppressed"]]
+    assert resource is None or resource == outcome.value["resource"]
 
 
 def test_a_frozen_run_keeps_what_was_refused():

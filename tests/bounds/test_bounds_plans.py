@@ -5,9 +5,9 @@ import json
 import pytest
 from support.running import built
 
-from sexplang.build.pipeline import tasks
 from sexplang.machine import Done, Suspended, start
 from sexplang.machine.frozen_runs import freeze, thaw
+from sexplang.pipeline.pipeline import tasks
 
 OUTER = '(defatom outer (description "digs") (instructions "dig"))'
 HINT = 'allow it: (eval-plan text allow: [\'(task "outer")])'

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from support.compiling import PRELUDE, complaint, core, findings
 from support.examples import examples
 
-from sexplang.build.pipeline import build
-from sexplang.build.template_files import type_in
 from sexplang.compiler import compile_unit
 from sexplang.expander import Expander
+from sexplang.pipeline.pipeline import build
+from sexplang.pipeline.template_files import type_in
 from sexplang.reader import read
 from sexplang.templates import check_template, read_templates
 from sexplang.terms.diagnostic import Diagnostics

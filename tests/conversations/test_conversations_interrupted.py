@@ -12,8 +12,8 @@ from support.messages_server import MessagesServer
 from support.running import built
 
 import sexplang
-from sexplang.build.pipeline import tasks
 from sexplang.machine import Limits, start
+from sexplang.pipeline.pipeline import tasks
 from sexplang.runtime.models.adapters.scripted import shape_reply
 from sexplang.terms.values.text import plain, value_of
 

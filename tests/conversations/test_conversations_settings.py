@@ -9,7 +9,7 @@ from support.messages_server import MessagesServer
 
 import sexplang
 from sexplang.runtime import Refusal
-from sexplang.runtime.models.adapters.messages import wire
+from sexplang.runtime.models.adapters.messages import build_body
 from sexplang.runtime.models.adapters.openai import build_request as engine_request
 from sexplang.runtime.models.payload_check import check_payload
 from sexplang.tasks.prompt.window import output
@@ -203,7 +203,9 @@ def test_the_open_door_opens_nothing_else():
         payload = {**HELLO, "effort": "low", "provider": door}
         sexplang.run(ASK, inputs={"p": payload}, model=f"{server.url}#m")
     with pytest.raises(Refusal) as refused:
-        wire({**HELLO, "effort": "low", "provider": {"output_config": {"effort": "max"}}}, "m")
+        build_body(
+            {**HELLO, "effort": "low", "provider": {"output_config": {"effort": "max"}}}, "m"
+        )
 
     (body,), (headers,) = server.journal, server.headers
     assert "one-2025,two" == headers["anthropic-beta"]
@@ -281,7 +283,7 @@ LONG = "Be kind. " * 500
 
 def marks(payload):
     """What of a request is marked to be kept: its opening, and all of it."""
-    body = wire({**HELLO, **payload}, "m")
+    body = build_body({**HELLO, **payload}, "m")
     system = body.get("system")
     opening = system[0].get("cache_control") if isinstance(system, list) else None
     return opening, body.get("cache_control")
@@ -320,10 +322,10 @@ def test_a_reply_is_as_long_as_its_model_can_write(model, most):
     """Where nobody says how long: at most the part of its window that is left."""
     assert most == output(model)
     if model != "local":
-        assert most == wire(HELLO, model)["max_tokens"]
+        assert most == build_body(HELLO, model)["max_tokens"]
     else:
         assert most == engine_request(HELLO)["max_tokens"]
-    assert 7 == wire({**HELLO, "max_tokens": 7}, model)["max_tokens"]
+    assert 7 == build_body({**HELLO, "max_tokens": 7}, model)["max_tokens"]
 
 
 CHECKED = {

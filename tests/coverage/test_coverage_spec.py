@@ -12,7 +12,7 @@ from support.chunks import chunks
 from support.markdown import ROOT, Chunk, fences
 from support.playing import no_files
 
-from sexplang.build.pipeline import build
+from sexplang.pipeline.pipeline import build
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source

@@ -2,11 +2,11 @@
 
 from support.command import sexplang
 
-from sexplang.build.pipeline import STANDARD
 from sexplang.compiler.forms.shapes import SHAPES
-from sexplang.hosts.cli.guide import guide
+from sexplang.hosts.cli.shipped_pages import guide
 from sexplang.hosts.tokens import tokens
 from sexplang.machine import HIGHER
+from sexplang.pipeline.pipeline import STANDARD
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 
 INNER = {

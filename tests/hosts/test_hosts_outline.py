@@ -13,7 +13,6 @@ from support.editor import Editor
 from support.markdown import ROOT, chunks_of
 from support.programs import program
 
-from sexplang.build.pipeline import build
 from sexplang.compiler.forms.shapes import SHAPES
 from sexplang.hosts.language_server.completion import offers
 from sexplang.hosts.language_server.hover import hover
@@ -22,6 +21,7 @@ from sexplang.hosts.language_server.outline import MOST, text_of
 from sexplang.hosts.language_server.positions import Places
 from sexplang.hosts.language_server.symbols import symbols
 from sexplang.hosts.language_server.syntax_lines import LINES
+from sexplang.pipeline.pipeline import build
 from sexplang.reader import read
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Literal

@@ -10,6 +10,7 @@ from support.examples import examples
 
 from sexplang.hosts.terminal.progress import Progress
 from sexplang.hosts.terminal.show import width_of
+from sexplang.hosts.terminal.usage_totals import UsageTotals
 from sexplang.hosts.terminal.work_tree import WorkTree
 from sexplang.runtime.driver.events import (
     Finished,
@@ -176,7 +177,7 @@ def test_of_what_is_alike_eight_are_shown_and_the_rest_are_counted(height, asked
 
 def test_what_waits_is_counted():
     """Calls for which there is no place yet, and those that are tried again."""
-    progress = begun(live=True, price=lambda *_: 0.25)
+    progress = begun(live=True, usage=UsageTotals(lambda *_: 0.25))
     for id in ("1", "2", "3"):
         progress(Queued(asked(id, "model", "ask")))
     progress(started("1", "model", "ask", 1))

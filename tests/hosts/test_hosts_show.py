@@ -5,8 +5,14 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sexplang.hosts.terminal.messages import diagnostics_text
-from sexplang.hosts.terminal.show import colour, draw_hidden, paint_for, show, show_error
+from sexplang.hosts.terminal.show import (
+    colour,
+    diagnostics_text,
+    draw_hidden,
+    paint_for,
+    show,
+    show_error,
+)
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import error_record

@@ -100,7 +100,7 @@ def test_tests_share_what_stands_beside_them_and_nothing_else():
         """
     )
 
-    assert [True, False, True] == [each.passed for each in (first, second, third)]
+    assert [True, False, True] == [each.is_success for each in (first, second, third)]
     assert "unbound-name" == second.findings[0].code
 
 
@@ -218,7 +218,7 @@ def test_a_deep_test_is_no_trouble():
     (passed,) = results(f'(test "t" {deep} expect: {deep} requests: [])')
     shown = findings(f'(define-effect (ask x)) (test "t" (ask 1) script: [[(ask {deep}) 1]])')
 
-    assert passed.passed
+    assert passed.is_success
     assert "unscripted-request" in shown
 
 
@@ -229,7 +229,7 @@ def test_programs_import_what_lies_beside_them(tmp_path):
     text = '(import "lib.sexp") (test "a" (f) expect: 3) (test "b" file: "main.sexp" expect: 3)'
     path = tmp_path / "x.test.sexp"
 
-    assert [True, True] == [each.passed for each in results(text, str(path))]
+    assert [True, True] == [each.is_success for each in results(text, str(path))]
 
 
 def test_a_folder_that_is_imported_leaves_its_tests_out(tmp_path):

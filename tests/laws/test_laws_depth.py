@@ -15,7 +15,7 @@ def alone(body: str) -> list[str]:
     program = textwrap.dedent("""
         import resource, sys
         from sexplang.machine import start, Limits
-        from sexplang.build.pipeline import build
+        from sexplang.pipeline.pipeline import build
         from sexplang.terms.source import Source
 
         def value(text):

@@ -63,11 +63,11 @@ def test_the_line_of_the_caller_comes_first(before, call, after):
 @pytest.mark.parametrize(
     ("before", "call", "after"),
     [
-        ("(str ", "(in-place 5)", ")"),
-        ("", "(in-place (lambda (x) x))", ""),
+        ("(str ", "(with-permit 5)", ")"),
+        ("", "(with-permit (lambda (x) x))", ""),
         ("", "(race (car 5) (car 6))", ""),
         ("(define (go)\n  ", "(race (car 5))", ")\n(list (go))"),
-        ("(par 1 ", "(in-place vote)", ")"),
+        ("(par 1 ", "(with-permit vote)", ")"),
     ],
 )
 def test_every_error_has_a_place(before, call, after):

@@ -12,10 +12,10 @@ from support.running import begun, built, seen
 from support.thawing import resealed
 
 import sexplang
-from sexplang.build.pipeline import build, tasks
 from sexplang.machine import Done, Failed, Suspended, link, start, state_of
 from sexplang.machine.frozen_runs import _seal, freeze, thaw
 from sexplang.machine.scheduler.scheduler import Scheduler
+from sexplang.pipeline.pipeline import build, tasks
 from sexplang.terms.source import Source
 from sexplang.terms.values.value import Fault
 
@@ -218,12 +218,19 @@ def test_damaged_data_with_a_seal_is_refused_or_runs():
 
 @pytest.mark.parametrize(
     ("noun", "at", "other"),
-    [("Bounds", 3, None), ("Bounds", 3, "x"), ("Bounds", 3, -1)]
+    [
+        ("Bounds", 3, None),
+        ("Bounds", 3, "x"),
+        ("Bounds", 3, -1),
+        ("Waiting", 2, None),
+        ("Request", 2, "1.0.0"),
+        ("Forked", 11, 1),
+    ]
     + [("Request", at, other) for at in (2, 3, 4) for other in (None, 7, {})],
 )
-def test_a_request_that_nobody_can_be_asked_is_refused(noun, at, other):
-    """It has a seal; whoever drove the run met a Python exception."""
-    text = "(define-effect (ask x)) (with-timeout 5 (ask 1))"
+def test_what_nobody_can_go_on_with_is_refused(noun, at, other):
+    """A request or a branch that has a seal: whoever drove the run met a Python exception."""
+    text = "(define-effect (ask x)) (with-timeout 5 (par (ask 1) (ask 2)))"
     data = json.loads(json.dumps(freeze(begun(text))))
     if other == {}:
         data["nodes"].append(["dict", 0])

@@ -13,23 +13,24 @@ from sexplang.machine import Done, Failed, Limits, Suspended, start, state_of
 from sexplang.machine.frozen_runs import freeze, thaw
 from sexplang.machine.scheduler.permits import Permits
 
-ASK = "(define-effect (ask n)) (define (work n) (in-place (lambda () (ask n))))\n"
+ASK = "(define-effect (ask n)) (define (work n) (with-permit (lambda () (ask n))))\n"
 
 ENDS = {
     "a value": "(work 0)",
-    "an error": "(try (in-place (lambda () (ask 0) (raise 1))) (catch (e) 2))",
+    "an error": "(try (with-permit (lambda () (ask 0) (raise 1))) (catch (e) 2))",
     "an error of its request": "(try (work 4) (catch (e) 2))",
-    "an escape": "(handle (in-place (lambda () (ask 0) (out 1))) ((out x) _ x))",
-    "a deadline inside": "(attempt (in-place (lambda () (with-timeout 1 (ask 0)))))",
+    "an escape": "(handle (with-permit (lambda () (ask 0) (out 1))) ((out x) _ x))",
+    "a deadline inside": "(attempt (with-permit (lambda () (with-timeout 1 (ask 0)))))",
     "a deadline around": "(attempt (with-timeout 1 (work 0)))",
-    "a budget": "(attempt (with-budget {calls: 0} (in-place (lambda () (model 1)))))",
+    "a budget": "(attempt (with-budget {calls: 0} (with-permit (lambda () (model 1)))))",
     "a race that is lost": "(race (ask 1) (work 0))",
     "a sibling that fails": "(attempt (par (work 0) (begin (ask 1) (raise 1))))",
     "a continuation that is kept": (
-        "(handle (in-place (lambda () (ask 0) (out 1) (ask 1))) ((out x) k k))"
+        "(handle (with-permit (lambda () (ask 0) (out 1) (ask 1))) ((out x) k k))"
     ),
     "one that is resumed twice": (
-        "(let ((k (handle (in-place (lambda () (out 1) (ask 1))) ((out x) k k)))) (+ (k 1) (k 2)))"
+        "(let ((k (handle (with-permit (lambda () (out 1) (ask 1))) ((out x) k k))))"
+        " (+ (k 1) (k 2)))"
     ),
 }
 
@@ -82,7 +83,7 @@ def test_thousands_wait_in_line():
 
 def test_jobs_in_jobs_need_no_more_places():
     """A thousand deep with one place; too deep ends the run with a limit."""
-    nest = "(define (deep n) (in-place (lambda () (if (= n 0) (ask 0) (deep (- n 1))))))"
+    nest = "(define (deep n) (with-permit (lambda () (if (= n 0) (ask 0) (deep (- n 1))))))"
 
     outcome = begun(ASK + nest + "(deep 1000)", limits(1))
     assert isinstance(outcome, Suspended)
@@ -95,7 +96,7 @@ def test_jobs_in_jobs_need_no_more_places():
 
 
 def test_what_is_no_function_is_an_error():
-    assert "not-a-function" == end(begun("(in-place 3)"))[1][2]
+    assert "not-a-function" == end(begun("(with-permit 3)"))[1][2]
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ def test_a_run_that_is_made_again_has_the_same_trail():
 def test_nothing_is_kept_of_a_failure_that_is_over():
     """What is caught is gone, and so is the stack with the Failed."""
     end = failed("(define (f x) (+ 1 (car x))) (f ())")
-    stood = weakref.ref(end._stood[0])
+    stood = weakref.ref(end._failure_site[0])
     del end
     gc.collect()
 

@@ -5,8 +5,8 @@ from attrs import define, field
 from support.running import built
 
 import sexplang
-from sexplang.build.pipeline import tasks
 from sexplang.machine import Done, Failed, Limits, start
+from sexplang.pipeline.pipeline import tasks
 from sexplang.terms.task import error_record
 
 TASK = '(defatom s (params (x string)) (instructions "S {{x}}"))\n'

@@ -5,7 +5,7 @@ import pytest
 from support.playing import no_files
 
 import sexplang
-from sexplang.build.pipeline import build
+from sexplang.pipeline.pipeline import build
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
 

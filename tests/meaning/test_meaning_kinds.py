@@ -3,7 +3,7 @@
 import pytest
 from support.running import built
 
-from sexplang.build.pipeline import inspect
+from sexplang.pipeline.pipeline import inspect
 
 TASK = '(defatom f (params (x string)) (instructions "S {{x}}"))\n'
 ATTEMPTED = '(bind r (attempt (f "a")))\n'

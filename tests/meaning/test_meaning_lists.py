@@ -4,9 +4,9 @@ import pytest
 from support.running import begun
 
 import sexplang
-from sexplang.build.pipeline import build
 from sexplang.machine import Done, Limits, Suspended, start
 from sexplang.machine.frozen_runs import freeze, thaw
+from sexplang.pipeline.pipeline import build
 from sexplang.terms.source import Source
 from sexplang.terms.values import sequences
 

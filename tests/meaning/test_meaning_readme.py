@@ -8,7 +8,7 @@ from support.command import sexplang
 from support.markdown import ROOT, fences
 
 import sexplang as package
-from sexplang.hosts.cli.guide import guide
+from sexplang.hosts.cli.shipped_pages import guide
 
 README = (ROOT / "README.md").read_text()
 

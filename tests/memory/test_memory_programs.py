@@ -10,7 +10,7 @@ from memory_support import FILES, filled, indexed
 from support.markdown import ROOT
 
 import sexplang
-from sexplang.build.pipeline import build
+from sexplang.pipeline.pipeline import build
 from sexplang.runtime import Settings, performers
 from sexplang.terms.effect import Request
 from sexplang.terms.source import Source
@@ -412,7 +412,7 @@ def test_how_often_a_model_may_be_asked_is_known(text, calls):
     """Eight shards, each tried twice."""
     program = build(Source("a", text), lambda path, importer: ())
 
-    from sexplang.build.pipeline import inspect
+    from sexplang.pipeline.pipeline import inspect
 
     assert calls == str(inspect(program).calls)
 

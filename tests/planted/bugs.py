@@ -94,7 +94,7 @@ BUGS = [
     Bug(
         "a try's own finally runs before its catch",
         "agrees",
-        "compiler/forms/tries.py",
+        "compiler/forms/effects.py",
         (
             (
                 "    return Finally(inner, cleanup, span=form.span)",

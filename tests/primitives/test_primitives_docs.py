@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sexplang.build.pipeline import build
 from sexplang.machine import HIGHER, Done, start
+from sexplang.pipeline.pipeline import build
 from sexplang.primitives import PRIMITIVES
 from sexplang.terms.source import Source
 from sexplang.terms.values.text import to_source

@@ -74,7 +74,7 @@ def watched(outcome, random):
         request = run._open[id].request
         value = None if request.operation == "timer" else reply(request)
         run.arrive(id, value, isinstance(value, Record), 1)
-        run.waiting.clear()
+        run.awaitables.clear()
         run.withdrawn.clear()
         answered += 1
     assert set(told.stand.values()) <= {"over"}, (told.stand, told.told)

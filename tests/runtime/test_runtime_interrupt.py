@@ -5,8 +5,10 @@ import gc
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
+import weakref
 
 import anyio
 import pytest
@@ -133,6 +135,32 @@ def test_finally_bodies_that_never_end_are_ended(said, first, free_alarm):
 
     assert [] == said
     assert signal.SIG_DFL is signal.getsignal(signal.SIGALRM)
+
+
+class SlowDict(dict):
+    """A dictionary from which deleting takes longer than the grace time."""
+
+    def __delitem__(self, key):
+        until = time.monotonic() + 0.3
+        while time.monotonic() < until:
+            pass
+        super().__delitem__(key)
+
+
+def test_the_end_of_the_grace_time_spares_callbacks_of_weak_references(free_alarm, monkeypatch):
+    """An exception there would be printed and lost. The run ends after the callback."""
+    lost, known = [], weakref.WeakKeyDictionary()
+    known.data = SlowDict()
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+
+    def drop() -> None:
+        known[type("Key", (), {})()] = None
+
+    program = f"(try {ENDLESS} (finally (loop 1000000000000 (drop))))"
+    with pytest.raises(KeyboardInterrupt), interruptible(0.1):
+        sexplang.run(program, primitives=pressing() | {"drop": drop})
+
+    assert [] == lost
 
 
 @pytest.mark.parametrize("first", ["", "(breathe)"], ids=["computing", "under an event loop"])

@@ -7,7 +7,7 @@ import pytest
 from runtime_support import begun, error_of, perform, table
 
 from sexplang.runtime import Permissions, drive
-from sexplang.runtime.scripts.output_paths import paths_printed
+from sexplang.runtime.scripts.file_commands import parse_paths
 from sexplang.terms.file_command import Listing, listing
 
 
@@ -238,4 +238,4 @@ def test_what_a_command_prints_is_read_where_it_is(command, printed, paths):
     command = listing(tuple(command.split()))
 
     assert isinstance(command, Listing)
-    assert tuple(paths.split()) == paths_printed(command, printed)
+    assert tuple(paths.split()) == parse_paths(command, printed)

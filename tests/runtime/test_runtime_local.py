@@ -7,7 +7,7 @@ from runtime_support import ASK, asked, error_of, request
 from sexplang.runtime import Refusal
 from sexplang.runtime.models.adapters import local
 from sexplang.runtime.models.adapters.openai import build_request as engine_request
-from sexplang.runtime.models.adapters.openai import read_reply, repeats
+from sexplang.runtime.models.adapters.openai import read_reply, repeats_call
 from sexplang.runtime.models.adapters.openai_stream import OpenAIStream
 from sexplang.runtime.models.adapters.reply_grammar import reply_schema
 from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulator
@@ -95,7 +95,7 @@ def test_a_call_made_twice_leaves_only_the_answer():
     once = {"messages": [{"role": "assistant", "content": [call]}]}
     twice = {"messages": once["messages"] * 2}
 
-    assert (False, True) == (repeats(once), repeats(twice))
+    assert (False, True) == (repeats_call(once), repeats_call(twice))
     assert 2 == len(reply_schema([TOOL], None, {})["anyOf"])
     assert ["reply"] == reply_schema([TOOL], None, {"type": "none"})["required"]
 

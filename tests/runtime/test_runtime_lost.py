@@ -7,8 +7,8 @@ from runtime_support import QUICK, SHORT, table
 from support.messages_server import MessagesServer
 
 import sexplang
-from sexplang.build.pipeline import build, meter, tasks
 from sexplang.machine import Limits, start
+from sexplang.pipeline.pipeline import build, meter, tasks
 from sexplang.runtime import Endpoint, Journal, Retries, drive
 from sexplang.runtime.driver.event_loop import finish
 from sexplang.runtime.driver.events import Finished, Withdrawn
@@ -203,15 +203,40 @@ PATIENT = Endpoint(silence=60, total=60)
 """Nothing but the program ends a call."""
 
 WITHDRAWN = {
-    "a deadline": "(attempt (with-timeout 0.5 (ask 50)))",
-    "a budget's seconds": "(attempt (with-budget {seconds: 0.5} (ask 50)))",
-    "a race": "(race (ask 50) (sleep 0.5))",
+    "a deadline": "(attempt (with-timeout 60 (ask 50)))",
+    "a budget's seconds": "(attempt (with-budget {seconds: 60} (ask 50)))",
+    "a race": "(race (ask 50) (sleep 60))",
     "a budget's calls": """
-        (attempt (with-budget {calls: 1} (par (ask 50) (begin (sleep 0.5) (ask 50)))))""",
-    "an error": "(attempt (par (ask 50) (begin (sleep 0.5) (raise 'no))))",
-    "the end": "(with-budget {seconds: 0.5} (ask 50))",
+        (attempt (with-budget {calls: 1} (par (ask 50) (begin (sleep 60) (ask 50)))))""",
+    "an error": "(attempt (par (ask 50) (begin (sleep 60) (raise 'no))))",
+    "the end": "(with-budget {seconds: 60} (ask 50))",
 }
-"""What withdraws a call that is in flight."""
+"""Programs that withdraw a call in flight, once its reply has arrived up to a place: see
+`run_until_arrived`."""
+
+
+def run_until_arrived(place, text, budget=None, journal=None, events=None):
+    """How a program ends whose deadlines and sleeps end when its call has got `place`, and how
+    often its model was asked."""
+    program = build(Source("cut", text), lambda path, importer: ())
+    outcome = start(program, {}, tasks(), Limits(), budget, meter(price))
+    watch = None if events is None else events.append
+
+    async def wait_for_place(_):
+        wanted = used(place), PLACES[place][1]
+        while not any(
+            wanted == (part["usage"], part["text"])
+            for _, attempts in run.in_flight._progress.values()
+            for part in [attempts.so_far()]
+        ):
+            await anyio.sleep(0.01)
+
+    with MessagesServer(cut(place, "silence")) as server:
+        performers = table(model=f"{server.url}#m", retries=QUICK, endpoint=PATIENT, on_event=watch)
+        performers = {**performers, "timer": wait_for_place, "sleep": wait_for_place}
+        run = Run(outcome, performers, Journal() if journal is None else journal, watch)
+        anyio.run(finish, run, 1)
+        return run.end(), len(server.journal)
 
 
 def repeated(text, journal, budget=None):
@@ -239,7 +264,7 @@ def test_a_call_that_is_withdrawn_is_charged_what_was_counted(what, place):
     """In the budget, the journal and what a watcher is told; and when it is repeated, too."""
     journal, events, text = Journal(), [], f"{ASK} {WITHDRAWN[what]}"
     budget = {"tokens": 10_000, "usd": 1}
-    outcome, asked = ran([cut(place, "silence")], text, budget, QUICK, journal, events, PATIENT)
+    outcome, asked = run_until_arrived(place, text, budget, journal, events)
     account = outcome.accounts["0"]
 
     assert 1 == asked
@@ -258,8 +283,7 @@ def test_a_call_that_is_withdrawn_is_charged_what_was_counted(what, place):
 @pytest.mark.parametrize("place", PLACES)
 def test_the_error_of_a_deadline_has_the_beginning_of_the_answer(place):
     """As that of a call whose own time is up."""
-    text = f"{ASK} (with-timeout 0.5 (ask 50))"
-    outcome, _ = ran([cut(place, "silence")], text, endpoint=PATIENT)
+    outcome, _ = run_until_arrived(place, f"{ASK} (with-timeout 60 (ask 50))")
     error = outcome.error.fields
 
     assert "seconds" == error["reason"]
@@ -321,7 +345,9 @@ def test_a_run_that_is_cancelled_keeps_what_was_counted():
         async def cancelled():
             async with anyio.create_task_group() as group:
                 group.start_soon(finish, run, 1)
-                while not any(lost.so_far()["text"] for _, lost in run.flown._calls.values()):
+                while not any(
+                    lost.so_far()["text"] for _, lost in run.in_flight._progress.values()
+                ):
                     await anyio.sleep(0.01)
                 group.cancel_scope.cancel()
 

@@ -12,8 +12,8 @@ from support.messages_server import MessagesServer
 from sexplang.machine import Done
 from sexplang.runtime import Endpoint, Journal, Refusal, Retries, choose_model, drive
 from sexplang.runtime.driver.events import Finished, Retrying, Said, Started
-from sexplang.runtime.models.adapters.messages import target, wire
-from sexplang.runtime.models.circuit_breaker import pause
+from sexplang.runtime.models.adapters.messages import build_body, target
+from sexplang.runtime.models.circuit_breaker import backoff
 from sexplang.terms.model.roles import Models, read_models
 
 BOUNDED = Endpoint(silence=1, total=2, most_bytes=1_000_000)
@@ -88,7 +88,9 @@ def test_a_schema_for_the_reply_is_sent_in_the_form_that_servers_enforce():
     """What such a schema cannot say is left to the check of the reply."""
     schema = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}}
 
-    sent = wire({**ASK, "messages": [], "output_schema": schema}, "m")["output_config"]["format"]
+    sent = build_body({**ASK, "messages": [], "output_schema": schema}, "m")["output_config"][
+        "format"
+    ]
 
     assert ("json_schema", False) == (sent["type"], sent["schema"]["additionalProperties"])
 
@@ -107,7 +109,7 @@ def test_a_schema_for_the_reply_is_sent_in_the_form_that_servers_enforce():
 )
 def test_a_schema_that_servers_cannot_enforce_is_not_sent(schema):
     """They would allow no key that it does not name, or refuse it whole."""
-    assert "output_config" not in wire({**ASK, "messages": [], "output_schema": schema}, "m")
+    assert "output_config" not in build_body({**ASK, "messages": [], "output_schema": schema}, "m")
 
 
 def test_a_server_that_does_not_count_gives_no_usage():
@@ -227,14 +229,14 @@ def test_the_server_says_how_long_to_wait_but_not_for_ever():
     over all of what doubles."""
     retries = Retries(first=1, most=60)
     ids = [f"0.{at}" for at in range(200)]
-    firsts = [pause(id, 1, None, retries) for id in ids]
-    seconds = [pause(id, 2, None, retries) for id in ids]
+    firsts = [backoff(id, 1, None, retries) for id in ids]
+    seconds = [backoff(id, 2, None, retries) for id in ids]
 
-    assert 60 == pause("0.1", 1, 1e9, retries)
-    assert 7 <= pause("0.1", 1, 7, retries) <= 8
+    assert 60 == backoff("0.1", 1, 1e9, retries)
+    assert 7 <= backoff("0.1", 1, 7, retries) <= 8
     assert 0 <= min(firsts) < 0.1 and 0.9 < max(firsts) <= 1
     assert 0 <= min(seconds) < 0.2 and 1.8 < max(seconds) <= 2
-    assert firsts == [pause(id, 1, None, retries) for id in ids]
+    assert firsts == [backoff(id, 1, None, retries) for id in ids]
     for header in ("nan", "-5", "Wed, 21 Oct 2026 07:28:00 GMT", "1e9"):
         with MessagesServer({"status": 429, "headers": {"retry-after": header}}) as server:
             started = time.monotonic()

@@ -7,8 +7,8 @@ import pytest
 from runtime_support import error_of, table
 from support.messages_server import MessagesServer
 
-from sexplang.build.pipeline import build, meter, tasks
 from sexplang.machine import Done, Limits, start
+from sexplang.pipeline.pipeline import build, meter, tasks
 from sexplang.runtime import Endpoint, Journal, drive
 from sexplang.terms.source import Source
 from sexplang.terms.values.text import plain

@@ -10,8 +10,8 @@ import pytest
 from runtime_support import ASK, begun, error_of, par, perform, seq, table
 from support.messages_server import MessagesServer
 
-from sexplang.build.pipeline import build
 from sexplang.machine import start
+from sexplang.pipeline.pipeline import build
 from sexplang.runtime import Endpoint, Journal, Permissions, Refusal, Retries, drive
 from sexplang.runtime.driver.events import Retrying, Withdrawn
 from sexplang.runtime.models.circuit_breaker import CircuitBreaker
@@ -49,7 +49,7 @@ def test_a_rate_limit_closes_the_gate_for_every_call():
     host = pressure(first=1)
     assert 0 == host.wait("0.1", FOR_EVER)
 
-    host.failed("0.1", busy(429), 7.0)
+    host.record_failure("0.1", busy(429), 7.0)
     waits = [host.wait(f"0.{at}", FOR_EVER) for at in range(50)]
 
     assert 7 <= min(waits) and max(waits) <= 8
@@ -62,14 +62,14 @@ def test_a_rate_limit_closes_the_gate_for_every_call():
 def test_a_rate_limit_of_one_model_holds_back_no_other():
     """Each has a limit of its own, and its own pause; an overload is the whole server's."""
     host = pressure(first=1, overloads=2)
-    host.failed("0.1", busy(429), 7.0, "small")
-    host.failed("0.2", busy(429), 3.0, "large")
+    host.record_failure("0.1", busy(429), 7.0, "small")
+    host.record_failure("0.2", busy(429), 3.0, "large")
 
     assert 7 <= host.wait("0.3", FOR_EVER, "small")
     assert 3 <= host.wait("0.3", FOR_EVER, "large") < 5
     assert 0 == host.wait("0.3", FOR_EVER, "other")
     for _ in range(2):
-        host.failed("0.4", busy(), 0.1, "other")
+        host.record_failure("0.4", busy(), 0.1, "other")
     assert 2 == host.wait("0.3", FOR_EVER, "large") == host.wait("0.5", FOR_EVER, "fourth")
 
 
@@ -96,7 +96,7 @@ def test_a_run_goes_on_with_its_other_models():
 def test_a_gate_that_opens_too_late_for_a_call_refuses_it_at_once():
     """Rather than to let it wait for what it has no time for; what the server said stands in it."""
     host = pressure()
-    host.failed("0.1", busy(429), 30.0)
+    host.record_failure("0.1", busy(429), 30.0)
 
     with pytest.raises(Refusal) as raised:
         host.wait("0.2", host.clock.now + 10)
@@ -112,7 +112,7 @@ def opened(**settings):
     host = pressure(**({"overloads": 3, "alone": 2} | settings))
     for at in range(3):
         assert 0 == host.wait(f"0.{at}", FOR_EVER)
-        host.failed(f"0.{at}", busy(), 0.1)
+        host.record_failure(f"0.{at}", busy(), 0.1)
     return host
 
 
@@ -125,8 +125,8 @@ def test_a_server_that_fails_many_times_in_a_row_is_left_alone():
     host.clock.now += 2
     assert 0 == host.wait("0.7", FOR_EVER)
     assert host.wait("0.8", FOR_EVER) is None
-    host.when_probed(lambda: told.append("over"))
-    host.worked("0.7")
+    host.on_probe_end(lambda: told.append("over"))
+    host.record_success("0.7")
 
     assert ["over"] == told
     assert 0 == host.wait("0.8", FOR_EVER)
@@ -138,7 +138,7 @@ def test_a_server_whose_probe_fails_too_refuses_calls_at_once():
     host = opened(most=6)
     host.clock.now += 2
     assert 0 == host.wait("0.7", FOR_EVER)
-    host.failed("0.7", busy(), 0.1)
+    host.record_failure("0.7", busy(), 0.1)
 
     with pytest.raises(Refusal) as raised:
         host.wait("0.8", FOR_EVER)
@@ -150,8 +150,8 @@ def test_a_server_whose_probe_fails_too_refuses_calls_at_once():
     assert 0 == host.wait("0.9", FOR_EVER)
     with pytest.raises(Refusal):
         host.wait("0.8", FOR_EVER)
-    host.failed("0.9", busy(), 0.1)
-    assert host.clock.now + 6 == host.until
+    host.record_failure("0.9", busy(), 0.1)
+    assert host.clock.now + 6 == host.open_until
 
 
 def test_a_probe_that_is_withdrawn_leaves_its_place_to_another():
@@ -160,7 +160,7 @@ def test_a_probe_that_is_withdrawn_leaves_its_place_to_another():
     host.clock.now += 2
     assert 0 == host.wait("0.7", FOR_EVER)
 
-    host.left("0.7")
+    host.release_probe("0.7")
 
     assert 0 == host.wait("0.8", FOR_EVER)
 
@@ -170,10 +170,10 @@ def test_what_is_no_overload_is_a_sign_of_life():
     host = pressure(overloads=3)
     wrong = make_task_failure("llm_error", "model-refused-request", "no")
     for refusal in (busy(), busy(), wrong, busy(), busy(429), busy()):
-        host.failed("0.1", refusal, 0.0)
+        host.record_failure("0.1", refusal, 0.0)
     assert (0, 2) == (host.openings, host.failures)
 
-    host.failed("0.1", refuse_timeout("host", 1), 0.0)
+    host.record_failure("0.1", refuse_timeout("host", 1), 0.0)
     assert 1 == host.openings
 
 

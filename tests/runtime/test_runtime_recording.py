@@ -76,11 +76,11 @@ def test_attempts_that_failed_are_kept(tmp_path):
     error = error_record("TASK_FAILURE", "llm_error", "busy")
 
     async def answer(request):
-        trace.watching(None)(Retrying(request, 1, 0.5, error))
+        trace.wrap_watch(None)(Retrying(request, 1, 0.5, error))
         return 1
 
     outcome = drive(begun(perform("model", ASK)), {"model": answer}, journal=journal, trace=trace)
-    trace.over()
+    trace.finish()
     journal.close()
     (row,) = read_recording(str(tmp_path / "run.jsonl")).rows
 

@@ -11,8 +11,8 @@ from runtime_support import ASK, begun, par, perform, table
 from support.messages_server import MessagesServer
 from support.wide_server import WideServer
 
-from sexplang.build.pipeline import build
 from sexplang.machine import start
+from sexplang.pipeline.pipeline import build
 from sexplang.runtime import Endpoint, Journal, adrive, drive
 from sexplang.runtime.driver.events import Started
 from sexplang.runtime.driver.run import Run
@@ -71,7 +71,7 @@ def test_a_call_that_waits_for_its_place_is_little_more_than_its_request():
     held, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
-    assert 16 == len(run.waiting)
+    assert 16 == len(run.awaitables)
     assert held < 10_000 * 1_000
     run.abandon()
 
@@ -140,7 +140,7 @@ def test_a_reply_grows_out_of_its_events():
         {"type": "message_stop"},
     )
 
-    assert reply.over
+    assert reply.is_complete
     assert "hmtea" == "".join(pieces)[:5]
     assert [
         {"type": "thinking", "thinking": "hm", "signature": "abc"},
@@ -164,7 +164,7 @@ def test_of_an_input_that_is_not_whole_nothing_is_kept(text):
     start = {"type": "tool_use", "id": "t", "name": "look", "input": {}}
     reply, _ = grown(START, *block(0, start, {"type": "input_json_delta", "partial_json": text}))
 
-    assert reply.cut
+    assert reply.has_cut_input
     assert {} == reply.message["content"][0]["input"]
 
 
@@ -198,7 +198,7 @@ def given(text):
         ),
     )
     (made,) = reply.message["content"]
-    return made["input"], reply.cut
+    return made["input"], reply.has_cut_input
 
 
 @pytest.mark.parametrize(

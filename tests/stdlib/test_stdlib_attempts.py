@@ -10,8 +10,8 @@ from support.examples import examples
 from support.running import UNANSWERED, begun, built, delivered, in_order
 
 import sexplang
-from sexplang.build.pipeline import inspect
 from sexplang.machine import Done, Failed, Suspended
+from sexplang.pipeline.pipeline import inspect
 from sexplang.terms.values.text import plain
 
 STEPS = {

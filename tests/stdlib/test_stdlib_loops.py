@@ -6,8 +6,8 @@ from support.examples import examples
 from support.playing import Exchange, play
 from support.running import UNANSWERED, begun, built, delivered, seen
 
-from sexplang.build.pipeline import inspect
 from sexplang.machine import Done, Failed, Suspended
+from sexplang.pipeline.pipeline import inspect
 from sexplang.terms.values.text import plain
 
 LOOP = """

@@ -18,9 +18,9 @@ from support.running import built
 
 import sexplang
 from sexplang import Limits, Permissions
-from sexplang.build.pipeline import inspect, tasks
 from sexplang.machine import Suspended, start, state_of
 from sexplang.machine.frozen_runs import freeze, thaw
+from sexplang.pipeline.pipeline import inspect, tasks
 from sexplang.runtime.driver.events import Finished, Started, Withdrawn
 
 

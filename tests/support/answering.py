@@ -11,8 +11,8 @@ from typing import Any
 from attrs import evolve, field, frozen
 from support.running import built
 
-from sexplang.build.pipeline import tasks
 from sexplang.machine import Done, Failed, Limits, Suspended, start
+from sexplang.pipeline.pipeline import tasks
 from sexplang.terms.task import error_record
 from sexplang.terms.values.equality import equal
 from sexplang.terms.values.text import to_source, value_of

@@ -18,10 +18,10 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from sexplang.build.pipeline import build
 from sexplang.hosts.terminal.output import as_json, format_value
 from sexplang.hosts.terminal.show import show, show_error
 from sexplang.machine import Done, Failed, Limits, Suspended
+from sexplang.pipeline.pipeline import build
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
 from sexplang.terms.values.text import plain
@@ -142,7 +142,7 @@ def end(text: str, limits: Limits = Limits(), steps: int = 100) -> Ending:  # no
     A host answers its requests with nil, `steps` times at most.
     """
     from sexplang import machine
-    from sexplang.build import pipeline
+    from sexplang.pipeline import pipeline
 
     try:
         program = build(Source("hostile", text), _no_file)

@@ -8,8 +8,8 @@ from attrs import frozen
 from support.spent import price
 from support.wide_server import WideServer
 
-from sexplang.build.pipeline import build, meter
 from sexplang.machine import Done, Failed, Limits, start
+from sexplang.pipeline.pipeline import build, meter
 from sexplang.runtime import Retries, Settings, drive, performers
 from sexplang.terms.model.roles import read_models
 from sexplang.terms.source import Source

@@ -9,8 +9,8 @@ from typing import Any
 
 from attrs import define, field
 
-from sexplang.build.pipeline import tasks
 from sexplang.machine import Limits, Suspended, start
+from sexplang.pipeline.pipeline import tasks
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_record

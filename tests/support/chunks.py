@@ -9,9 +9,9 @@ from support.markdown import ROOT, Chunk, Mark, chunks_of
 from support.playing import Exchange, Unexpected, play, value_fits
 
 from sexplang.analysis import too_many
-from sexplang.build.pipeline import build, inspect
 from sexplang.hosts.terminal.show import show, show_error
 from sexplang.machine import Done
+from sexplang.pipeline.pipeline import build, inspect
 from sexplang.reader import read
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form

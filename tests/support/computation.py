@@ -43,7 +43,7 @@ class Scope:
 
 @frozen(eq=False)
 class Job:
-    """What `in-place` does, by its entry. They are numbered as they begin."""
+    """What `with-permit` does, by its entry. They are numbered as they begin."""
 
     number: int = field(factory=count().__next__)
 
@@ -273,7 +273,7 @@ def scoped(c: Computation, scope: Scope) -> Computation:
 
 
 def in_place(c: Computation, job: Job) -> Computation:
-    """`in-place`: what waits in it needs a place."""
+    """`with-permit`: what waits in it needs a place."""
     again = lambda c: in_place(c, job)  # noqa: E731
     return lift(c, Pure, again, again, lambda r: r.part_of((job,)))
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from sexplang.build.pipeline import build
 from sexplang.expander import Expander
 from sexplang.machine import Done, start
+from sexplang.pipeline.pipeline import build
 from sexplang.reader import read, write
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, ListForm

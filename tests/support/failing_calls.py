@@ -8,8 +8,8 @@ from typing import Any
 
 from support.running import built
 
-from sexplang.build.pipeline import tasks
 from sexplang.machine import Failed, Suspended, start
+from sexplang.pipeline.pipeline import tasks
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import error_record
 

@@ -42,9 +42,9 @@ from support.spent import SPENT, counted
 from support.stepping import one_count
 from support.thawing import resealed
 
-from sexplang.build.pipeline import tasks
 from sexplang.machine import Suspended, state_of
 from sexplang.machine.scheduler.branches import Queued, Waiting
+from sexplang.pipeline.pipeline import tasks
 from sexplang.runtime import Refusal
 from sexplang.runtime.journal.journal import Row, replay
 from sexplang.terms.diagnostic import Diagnostics

@@ -10,9 +10,9 @@ from typing import Any
 from attrs import frozen
 from support.running import built
 
-from sexplang.build.pipeline import meter, tasks
 from sexplang.machine import Failed, Limits, Suspended, start
 from sexplang.machine.scheduler.branches import sort_key
+from sexplang.pipeline.pipeline import meter, tasks
 from sexplang.runtime.models.adapters.scripted import shape_reply
 from sexplang.terms.task import error_record, make_failed_result
 from sexplang.terms.values.text import plain, value_of

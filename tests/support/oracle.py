@@ -466,7 +466,7 @@ HIGHER: dict[str, Callable[..., Computation]] = {
     "map": Evaluator.map,
     "fold": Evaluator.fold,
     "abandon": Evaluator.abandon,
-    "in-place": Evaluator.in_place,
+    "with-permit": Evaluator.in_place,
     "par-map": Evaluator.par_map,
     "apply": lambda self, whom, function, xs: self.apply(function, xs, whom),
 }

@@ -5,8 +5,8 @@ from typing import Any
 
 from attrs import field, frozen
 
-from sexplang.build.pipeline import build, tasks
 from sexplang.machine import Done, start
+from sexplang.pipeline.pipeline import build, tasks
 from sexplang.reader import read
 from sexplang.runtime.models.adapters.scripted import shape_reply
 from sexplang.runtime.refusal import Refusal

@@ -6,9 +6,9 @@ from typing import Any
 
 from attrs import field, frozen
 
-from sexplang.build.pipeline import build
 from sexplang.machine import Done, Failed, Limits, Suspended, start, state_of
 from sexplang.machine.scheduler.branches import Queued, Waiting, sort_key
+from sexplang.pipeline.pipeline import build
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source

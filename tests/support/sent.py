@@ -20,10 +20,10 @@ from support.messages_server import MessagesServer
 from support.running import built
 from support.spent import LEAST, LIMITS, allowed, paying, price, unlike
 
-from sexplang.build.pipeline import meter, tasks
-from sexplang.hosts.terminal.budget_line import ROOT
+from sexplang.hosts.terminal.output import ROOT
 from sexplang.hosts.terminal.progress import Progress
 from sexplang.machine import Done, Failed, Suspended, start
+from sexplang.pipeline.pipeline import meter, tasks
 from sexplang.runtime import Journal, Retries, Settings, drive, performers
 from sexplang.runtime.driver.event_loop import finish
 from sexplang.runtime.driver.events import Finished, Retrying, Started, Withdrawn

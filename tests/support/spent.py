@@ -10,9 +10,9 @@ from typing import Any
 from attrs import define, field
 from support.running import built
 
-from sexplang.build.pipeline import meter, tasks
-from sexplang.hosts.terminal.budget_line import ROOT, spending
+from sexplang.hosts.terminal.output import ROOT, spending
 from sexplang.machine import Done, Failed, Limits, Suspended, halt, hold_attempt, start
+from sexplang.pipeline.pipeline import meter, tasks
 from sexplang.terms.effect import UNCOUNTED, Request
 from sexplang.terms.task import error_record
 from sexplang.terms.values.value import Record

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from random import Random
 from typing import Any
 
-from sexplang.build.pipeline import build
 from sexplang.machine import (
     Slice,
     Suspended,
@@ -17,6 +16,7 @@ from sexplang.machine import (
 )
 from sexplang.machine.code import calls, maker, operands
 from sexplang.machine.code.maker import Maker
+from sexplang.pipeline.pipeline import build
 from sexplang.terms.source import Source
 
 _PLACE = "(define-effect (ask)) (define-effect (yield x))\n"

@@ -10,9 +10,9 @@ from typing import Any
 from attrs import define, field, frozen
 from support.running import built
 
-from sexplang.build.pipeline import tasks
 from sexplang.machine import Suspended, start
 from sexplang.machine.frozen_runs import freeze, thaw
+from sexplang.pipeline.pipeline import tasks
 from sexplang.runtime.driver.run import Run
 from sexplang.runtime.journal.journal import Journal
 from sexplang.terms.effect import Request
@@ -167,10 +167,10 @@ def played(
     deadlines pass, some runs are cancelled, and some are frozen and thawed on their way."""
     system = tasks()
     outcome = start(program, {}, system, traced=traced)
-    trace.moved(outcome)
+    trace.advance(outcome)
     run = Played(made)
     if not isinstance(outcome, Suspended):
-        trace.over()
+        trace.finish()
         return run
     performers = dict.fromkeys(("ask", "note", "model", "timer"), run.perform)
     driven = Run(outcome, performers, Journal(), trace=trace, parallel=random.choice((2, 100)))
@@ -194,10 +194,10 @@ def played(
         request = random.choice(timers if late else others)
         reply, failed = run.reply(request, random)
         driven.arrive(request.id, reply, failed, 1)
-        driven.waiting.clear()
+        driven.awaitables.clear()
         driven.withdrawn.clear()
         answered += 1
-    trace.over(getattr(driven.outcome, "error", None))
+    trace.finish(getattr(driven.outcome, "error", None))
     return run
 
 

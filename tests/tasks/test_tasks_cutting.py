@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tasks_driver import converse, says, template, uses
 
-from sexplang.tasks.prompt.truncation import cut_to
-from sexplang.tasks.prompt.window import tokens_in
+from sexplang.tasks.prompt.window import cut_to, tokens_in
 from sexplang.terms.task import task_result
 from sexplang.terms.values.value import Value
 

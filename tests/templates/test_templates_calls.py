@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis.strategies import sampled_from, text
 
-from sexplang.build.pipeline import build
+from sexplang.pipeline.pipeline import build
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sexplang.build.pipeline import build
+from sexplang.pipeline.pipeline import build
 from sexplang.templates import read_templates
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source
@@ -63,7 +63,7 @@ CODES = re.compile(r'(?:_one\(|Finding\(|Diagnostic\(|code, title =|Rule\(\s*\w+
 def test_every_code_of_the_room_has_its_page():
     """Each page shows its own code, or says in text what no small file can show."""
     room = SPEC.parent / "sexplang" / "templates"
-    text = "".join(file.read_text() for file in room.glob("*.py"))
+    text = "".join(file.read_text() for file in room.rglob("*.py"))
     found = CODES.findall(re.sub(r"getattr\([^)]*\)", "", text))
     pages = {file.stem: file.read_text() for file in (SPEC / "errors").glob("*.md")}
     codes = [code for code in set(found) if code in pages]

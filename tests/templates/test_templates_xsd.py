@@ -10,8 +10,8 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from support.examples import examples
 
-from sexplang.build.pipeline import build
 from sexplang.machine import frozen_runs
+from sexplang.pipeline.pipeline import build
 from sexplang.runtime import Permissions
 from sexplang.runtime.files.source_finder import make_finder
 from sexplang.templates import read_reply, read_templates, xml_words

@@ -1,1 +1,1 @@
-"""The abstract domain: values, bounds, effects, and what primitives give."""
+"""The abstract domain: values, bounds, effect counts and the results of primitives."""

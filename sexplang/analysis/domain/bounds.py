@@ -1,7 +1,7 @@
-"""Counts that nobody knows yet to small polynomials over the sizes of a program's inputs.
+"""Bounds: polynomials over the sizes of a program's inputs.
 
-A Bound is never less than what it bounds: sums and products are exact, the greater of two is
-taken coefficient by coefficient. What has no bound says why, and where.
+A Bound is never less than the count that it bounds. Sums and products are exact; the maximum of two
+bounds is taken coefficient by coefficient. An absent bound has a reason and a span.
 """
 
 from collections.abc import Mapping
@@ -13,13 +13,16 @@ from sexplang.terms.source import Span
 MOST_TERMS = 12
 MOST_FACTORS = 5
 GREATEST = 10**15
-"""What is larger than this helps nobody: it counts as unbounded."""
+"""The largest coefficient of a bound. A larger one counts as unbounded."""
 
 
 @frozen
 class Atom:
-    """A number that an input decides: its length; or its value, rounded up, plus `shift`, and at
-    least `least`. A value that is `whole` needs no rounding."""
+    """A number that an input determines.
+
+    It is the input's length, or its value rounded up, plus `shift`, and at least `least`. A `whole`
+    value needs no rounding.
+    """
 
     input: str
     fields: tuple[str, ...] = ()
@@ -41,7 +44,7 @@ class Atom:
         return f"max({self.least}, {size})"
 
     def value(self, inputs: Mapping[str, Any]) -> int:
-        """What it is for given inputs; something without a length has the length 0."""
+        """Return the number for given inputs. An input without a length has the length 0."""
         found: Any = inputs.get(self.input)
         for key in self.fields:
             fields = getattr(found, "fields", found)
@@ -54,14 +57,14 @@ class Atom:
 
 
 Term: TypeAlias = tuple[Atom, ...]
-"""A product of atoms, in order; the empty one is 1."""
+"""A product of atoms, in order. The empty product is 1."""
 
 
 @frozen
 class Bound:
-    """A sum of terms with whole positive coefficients, or `why` there is no such sum.
+    """A sum of terms with positive integer coefficients, or the reason `why` there is none.
 
-    `span` is the place that a message about it points to.
+    `span` is the place that a message about the bound points to.
     """
 
     terms: tuple[tuple[Term, int], ...] = ()
@@ -74,7 +77,7 @@ class Bound:
 
     @property
     def constant(self) -> int | None:
-        """The number, where no input decides."""
+        """The number, or None if it depends on an input."""
         if self.why or any(term for term, _ in self.terms):
             return None
         return self.terms[0][1] if self.terms else 0
@@ -84,7 +87,7 @@ class Bound:
         return not self.why and not self.terms
 
     def value(self, inputs: Mapping[str, Any]) -> int | None:
-        """The number for given inputs; None if there is no bound."""
+        """Return the number for given inputs, or None if there is no bound."""
         if self.why:
             return None
         total = 0
@@ -104,7 +107,7 @@ ZERO = Bound()
 
 
 def number(count: int, span: Span | None = None) -> Bound:
-    """A count that is known."""
+    """Return the bound of a known count."""
     return Bound((((), count),), span=span) if count > 0 else ZERO
 
 
@@ -112,22 +115,22 @@ ONE = number(1)
 
 
 def atom(one: Atom, span: Span | None = None) -> Bound:
-    """A count that an input decides."""
+    """Return the bound of a count that an input determines."""
     return Bound((((one,), 1),), span=span)
 
 
 def no_bound(why: str, span: Span | None) -> Bound:
-    """No bound, and why."""
+    """Return an absent bound with its reason."""
     return Bound(why=why, span=span)
 
 
 def place(span: Span | None) -> str:
-    """`line 9`"""
+    """Return the line in words: `line 9`."""
     return f"line {span.begin.line}" if span is not None else "what it does"
 
 
 def plus(left: Bound, right: Bound) -> Bound:
-    """Both, one after the other."""
+    """Return the sum of two bounds."""
     if left.is_zero or right.why:
         return left if left.why else right
     if right.is_zero or left.why:
@@ -136,7 +139,7 @@ def plus(left: Bound, right: Bound) -> Bound:
 
 
 def most(left: Bound, right: Bound) -> Bound:
-    """One or the other: at least as much as either."""
+    """Return a bound that is at least as great as either."""
     if left.is_zero or right.why:
         return left if left.why else right
     if right.is_zero or left.why:
@@ -145,11 +148,11 @@ def most(left: Bound, right: Bound) -> Bound:
 
 
 def times(bound: Bound, count: Bound) -> Bound:
-    """As often as `count` says; nothing stays nothing."""
+    """Return the product of two bounds. Zero times an absent bound is zero."""
     if bound.is_zero or count.is_zero:
         return ZERO
     if bound.why or count.why:
-        # What is outside is what the reader can bound.
+        # The reason of the outer count comes first: the author can bound that one.
         return count if count.why else bound
     terms: dict[Term, int] = {}
     for term, factor in bound.terms:
@@ -160,10 +163,19 @@ def times(bound: Bound, count: Bound) -> Bound:
 
 
 def least(bound: Bound, other: Bound, span: Span) -> Bound:
-    """What a limit of `other` leaves of it: the lesser, as far as that can be told."""
+    """Return the bound under a limit of `other`: the lesser of the two, if they can be compared."""
     if other.why or (bound.is_bounded and (other.constant is None or _is_below(bound, other))):
         return bound
     return Bound(other.terms, span=span)
+
+
+def shorter(one: Bound, other: Bound) -> Bound:
+    """Return the lesser of two bounds. A constant is preferred to one that depends on an input."""
+    if not one.is_bounded or not other.is_bounded:
+        return one if one.is_bounded else other
+    if one.constant is None or other.constant is None:
+        return one if one.constant is not None else other
+    return one if one.constant <= other.constant else other
 
 
 def _is_below(bound: Bound, other: Bound) -> bool:
@@ -191,7 +203,7 @@ def _order(item: tuple[Term, int]) -> tuple[int, Term]:
 
 
 def _weight(bound: Bound) -> tuple[int, int]:
-    """What a message points to first: what grows fastest, then what is most."""
+    """Return the order in which terms are reported: by degree, then by coefficient."""
     return max((len(term), factor) for term, factor in bound.terms)
 
 

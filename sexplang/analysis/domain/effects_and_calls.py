@@ -1,6 +1,6 @@
-"""What an evaluation may do: how often it performs each operation that nobody in it handles.
+"""Effect counts: how often an evaluation performs each operation that it does not handle.
 
-Law: work only grows. An operation whose count is zero is not in the table.
+Law: counts only grow. An operation whose count is zero is not in the table.
 """
 
 from collections.abc import Mapping
@@ -12,54 +12,54 @@ from sexplang.terms.source import Span
 
 
 @frozen
-class Again:
-    """Not an operation: a call of a function, or of a continuation, that is being followed."""
+class FollowedCall:
+    """A pseudo-operation: a call of a function or continuation that is being interpreted."""
 
     what: int
-    """The number of a Calling, or less than zero that of a Handling."""
+    """The number of an ActiveCall, or the negated number of an ActiveHandle."""
     shots: int | None = None
-    """How often a clause calls its continuation; None for a function."""
+    """The number of times that a clause calls its continuation; None for a function."""
 
 
 @frozen
-class Resumed:
-    """Not an operation: a call of a continuation, by the number of its Activation."""
+class ResumedCall:
+    """A pseudo-operation: a call of a continuation, by the number of its Activation."""
 
     activation: int
 
 
 @frozen
-class Of:
-    """Not an operation: a call of what a parameter stands for."""
+class ParameterCall:
+    """A pseudo-operation: a call of the value of a parameter."""
 
     param: str
 
 
 @frozen
-class Elsewhere:
-    """Not an operation: a model call that only these budgets bound, by number. A continuation that
-    nobody knows may have left the others."""
+class EscapedCall:
+    """A pseudo-operation: a model call that only these budgets bound, by number. A continuation
+    that is not known may have left the other budgets."""
 
     budgets: frozenset[int]
 
 
 ANYTHING = "?"
-"""What a function that is not known may do."""
+"""The pseudo-operation for the effects of an unknown function."""
 
-Key: TypeAlias = str | Again | Resumed | Of | Elsewhere
+Key: TypeAlias = str | FollowedCall | ResumedCall | ParameterCall | EscapedCall
 
 
 @frozen(eq=False)
-class Work:
-    """How often each operation may be performed."""
+class EffectCounts:
+    """The number of times that each operation may be performed."""
 
     counts: Mapping[Key, Bound]
 
     def of(self, key: Key) -> Bound:
         return self.counts.get(key, ZERO)
 
-    def without(self, *keys: Key) -> "Work":
-        return Work({key: bound for key, bound in self.counts.items() if key not in keys})
+    def without(self, *keys: Key) -> "EffectCounts":
+        return EffectCounts({key: bound for key, bound in self.counts.items() if key not in keys})
 
     @property
     def row(self) -> tuple[str, ...]:
@@ -68,29 +68,29 @@ class Work:
 
     @property
     def params(self) -> tuple[str, ...]:
-        """The parameters whose calls are part of it."""
-        return tuple(sorted(key.param for key in self.counts if isinstance(key, Of)))
+        """The parameters whose calls are counted."""
+        return tuple(sorted(key.param for key in self.counts if isinstance(key, ParameterCall)))
 
 
-NOTHING = Work({})
+NOTHING = EffectCounts({})
 
 
-def once(key: Key, span: Span | None = None) -> Work:
-    """One of it."""
-    return Work({key: Bound(ONE.terms, span=span)})
+def once(key: Key, span: Span | None = None) -> EffectCounts:
+    """Return one count of a key."""
+    return EffectCounts({key: Bound(ONE.terms, span=span)})
 
 
-def together(*works: Work) -> Work:
-    """One after the other."""
+def together(*works: EffectCounts) -> EffectCounts:
+    """Return the sum of counts: one evaluation after the other."""
     return _combine(works, plus)
 
 
-def either(*works: Work) -> Work:
-    """One of them."""
+def either(*works: EffectCounts) -> EffectCounts:
+    """Return the maximum of counts: one evaluation of several."""
     return _combine(works, most)
 
 
-def _combine(works: tuple[Work, ...], combine: object) -> Work:
+def _combine(works: tuple[EffectCounts, ...], combine: object) -> EffectCounts:
     some = [work for work in works if work.counts]
     if len(some) < 2:
         return some[0] if some else NOTHING
@@ -98,13 +98,13 @@ def _combine(works: tuple[Work, ...], combine: object) -> Work:
     for work in some[1:]:
         for key, bound in work.counts.items():
             counts[key] = combine(counts[key], bound) if key in counts else bound  # type: ignore[operator]
-    return Work(counts)
+    return EffectCounts(counts)
 
 
-def repeat_work(work: Work, count: Bound) -> Work:
-    """As often as `count` says."""
+def repeat_work(work: EffectCounts, count: Bound) -> EffectCounts:
+    """Return the counts of `count` repetitions."""
     if not work.counts or count == ONE:
         return work
     if count.is_zero:
         return NOTHING
-    return Work({key: times(bound, count) for key, bound in work.counts.items()})
+    return EffectCounts({key: times(bound, count) for key, bound in work.counts.items()})

@@ -1,7 +1,8 @@
-"""What is known of the slots around a place.
+"""Abstract environments: the abstract values of the slots at a place.
 
-A program may have tens of thousands of slots at its top, and each of its parts an environment of
-its own: what comes after the first `OWN` slots is kept apart, so that they are never copied again.
+A program may have tens of thousands of slots at its top, and each of its parts has an environment.
+The slots after the first `OWN` are stored in an enclosing object, so that they are not copied
+again.
 """
 
 from typing import TYPE_CHECKING
@@ -12,25 +13,26 @@ if TYPE_CHECKING:
     from sexplang.analysis.domain.values import Abstract
 
 OWN = 200
-"""How many slots an environment holds itself."""
+"""The number of slots that an environment stores itself."""
 
 
 @frozen(eq=False)
 class Environment:
-    """`(enclosing, slot, slot, …)` as in core: its own slots, and those before them."""
+    """`(enclosing, slot, slot, …)` as in core: the own slots and the slots before them."""
 
     enclosing: "Environment | None"
     slots: "tuple[Abstract, ...]" = ()
     before: "Environment | None" = None
     start: int = 0
-    """How many slots are before its own."""
+    """The number of slots before the own ones."""
 
     @property
     def size(self) -> int:
         return self.start + len(self.slots)
 
     def slot(self, index: int) -> "Abstract | None":
-        """What a variable stands for, counted from 1 as in core; None if it is not known."""
+        """Return the value of a variable, or None if it is not known. `index` counts from 1, as in
+        core."""
         place = index - 1
         if not 0 <= place < self.size:
             return None
@@ -41,7 +43,7 @@ class Environment:
         return holds.slots[place - holds.start]
 
     def all(self) -> "tuple[Abstract, ...]":
-        """All slots, its own at the end."""
+        """All slots; the own ones come last."""
         parts, holds = [self.slots], self.before
         while holds is not None:
             parts.append(holds.slots)

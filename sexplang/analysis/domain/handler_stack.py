@@ -1,4 +1,4 @@
-"""The handlers around a place in a program, while it is followed."""
+"""The handlers around a place in a program during abstract interpretation."""
 
 from typing import Any
 
@@ -10,35 +10,35 @@ from sexplang.terms.source import Span
 
 
 @define(eq=False)
-class Handling:
-    """A handle expression that is being followed, once."""
+class ActiveHandle:
+    """A handle expression under interpretation."""
 
     number: int
-    outer: "Handling | None"
+    outer: "ActiveHandle | None"
     environment: Environment
     clauses: dict[str, tuple[Clause, ...]] = field(factory=dict)
     given: dict[str, Abstract] = field(factory=dict)
-    """Operations that are simply answered, and with what."""
+    """Operations that are answered with a constant, and the answers."""
     assumed: Any = None
-    """What `(resume …)` gives: what the whole handle expression gives."""
+    """The assumed result of `(resume …)`: the result of the whole handle expression."""
     value: Any = None
-    """What its clauses give."""
+    """The join of the clauses' results."""
     ended: dict[Clause, tuple[Abstract, ...]] = field(factory=dict)
-    """What clauses that never resume were performed with."""
+    """The arguments that clauses without a resume were performed with."""
     site: Span | None = None
-    """What messages about its clauses point to, where that is not their own place."""
-    solid: "Handling | None" = None
-    """The nearest, from this one outward, whose clauses may go on where something was performed.
-    A `try` or `attempt` is none: it changes no answer."""
+    """The span for messages about the clauses, if it is not their own."""
+    solid: "ActiveHandle | None" = None
+    """The nearest handler, from this one outward, whose clauses may resume the performer. A `try`
+    or `attempt` is not one: it changes no answer."""
     budgets: frozenset[int] | None = None
-    """The budgets that may count what is done inside, by number; None: those outside it."""
+    """The budgets that may count effects inside, by number. None: the budgets outside."""
     certain: frozenset[int] | None = None
-    """Those of them that count it wherever a continuation is called from here."""
+    """The budgets that count these effects wherever a continuation is called from here."""
     branches: bool = False
-    """Whether what is performed inside is done in a branch of a conversation."""
+    """Whether operations inside are performed in a branch of a conversation."""
 
     def is_solid(self) -> bool:
-        """Whether it answers anything but errors, or lets go on after one."""
+        """Whether the handler answers other operations than `error`, or resumes after an error."""
         return bool(self.given) or any(
             clause.kind != "never" or operation != "error"
             for operation, clauses in self.clauses.items()
@@ -46,14 +46,16 @@ class Handling:
         )
 
 
-def solid(handling: Handling | None) -> Handling | None:
-    """What decides about answers at a place."""
+def solid(handling: ActiveHandle | None) -> ActiveHandle | None:
+    """Return the nearest handler that determines answers at a place."""
     return handling.solid if handling is not None else None
 
 
-def budgets(handling: Handling | None) -> frozenset[int]:
-    """The budgets that may count what is done at a place: those around it, and in a clause those
-    around who performed."""
+def budgets(handling: ActiveHandle | None) -> frozenset[int]:
+    """Return the budgets that may count effects at a place.
+
+    These are the budgets around the place and, in a clause, the budgets around the performer.
+    """
     while handling is not None:
         if handling.budgets is not None:
             return handling.budgets
@@ -61,9 +63,9 @@ def budgets(handling: Handling | None) -> frozenset[int]:
     return frozenset()
 
 
-def certain(handling: Handling | None) -> frozenset[int]:
-    """Those that stand around the place. A continuation that is called last in a clause leaves
-    those around who performed."""
+def certain(handling: ActiveHandle | None) -> frozenset[int]:
+    """Return the budgets that certainly count effects at a place. A continuation in tail position
+    of a clause leaves the budgets around the performer."""
     while handling is not None:
         if handling.certain is not None:
             return handling.certain
@@ -71,22 +73,24 @@ def certain(handling: Handling | None) -> frozenset[int]:
     return frozenset()
 
 
-def push_budget(number: int, outer: Handling | None, environment: Environment) -> Handling:
-    """The place inside a budget: what is performed there goes on to the handlers around it."""
-    inside = Handling(number, outer, environment)
+def push_budget(number: int, outer: ActiveHandle | None, environment: Environment) -> ActiveHandle:
+    """Return the place inside a budget. Operations are forwarded to the handlers around it."""
+    inside = ActiveHandle(number, outer, environment)
     inside.solid = solid(outer)
     inside.budgets = budgets(outer) | {number}
     inside.certain = certain(outer) | {number}
     return inside
 
 
-def on_behalf(number: int, handling: Handling, performer: Handling | None) -> Handling | None:
-    """The place of a clause: outside its handle, and counted where it was performed."""
+def on_behalf(
+    number: int, handling: ActiveHandle, performer: ActiveHandle | None
+) -> ActiveHandle | None:
+    """Return the place of a clause: outside its handle, and counted where it was performed."""
     outer = handling.outer
     crosses = is_beyond(handling, performer)
     if budgets(performer) <= budgets(outer) and not crosses:
         return outer
-    inside = Handling(number, outer, handling.environment)
+    inside = ActiveHandle(number, outer, handling.environment)
     inside.branches = crosses
     inside.solid = solid(outer)
     inside.budgets = budgets(performer) | budgets(outer)
@@ -94,8 +98,8 @@ def on_behalf(number: int, handling: Handling, performer: Handling | None) -> Ha
     return inside
 
 
-def is_beyond(handling: Handling, performer: Handling | None) -> bool:
-    """Whether who performs does so in a branch of a conversation that the handle is around."""
+def is_beyond(handling: ActiveHandle, performer: ActiveHandle | None) -> bool:
+    """Return whether the performer is in a branch of a conversation inside the handle."""
     while performer is not None and performer is not handling:
         if performer.branches:
             return True
@@ -103,35 +107,37 @@ def is_beyond(handling: Handling, performer: Handling | None) -> bool:
     return False
 
 
-def is_counted(place: Handling | None, origin: Handling | None) -> bool:
-    """Whether what a continuation does that was captured at `origin` and is called at `place` has
-    been counted where it was captured: the same handlers take what it performs, and the budgets
-    that bounded it there bound it here."""
+def is_counted(place: ActiveHandle | None, origin: ActiveHandle | None) -> bool:
+    """Return whether the effects of a continuation were counted at its capture.
+
+    The continuation was captured at `origin` and is called at `place`. Its effects are counted if
+    the same handlers take its operations and the budgets at `origin` are budgets at `place`.
+    """
     return solid(place) is solid(origin) and budgets(origin) <= certain(place)
 
 
-def is_alike(first: Handling | None, then: Handling | None) -> bool:
-    """Whether what holds of a body followed at the first place holds at the other."""
+def is_alike(first: ActiveHandle | None, then: ActiveHandle | None) -> bool:
+    """Return whether the result of interpreting a body at the first place holds at the other."""
     return solid(first) is solid(then) and certain(first) <= certain(then)
 
 
 @define(eq=False)
 class Activation:
-    """A clause at work for one perform."""
+    """A clause in execution for one perform."""
 
     number: int
-    handling: Handling
-    performer: Handling | None
+    handling: ActiveHandle
+    performer: ActiveHandle | None
     span: Span
     resumed: Any = None
-    """What the perform is answered with."""
+    """The answer to the perform."""
     escaped: bool = False
-    """Whether its continuation may be called from elsewhere than the clause."""
+    """Whether the continuation may be called outside the clause."""
 
 
 @define(eq=False)
-class Turning:
-    """A loop that is being followed: what its variables may be."""
+class ActiveLoop:
+    """A loop under interpretation: the abstract values of its variables."""
 
     variables: tuple[Abstract, ...]
     wanted: tuple[Abstract, ...]
@@ -139,13 +145,13 @@ class Turning:
 
 
 @define(eq=False)
-class Calling:
-    """A function that is being followed, for calls of itself to join."""
+class ActiveCall:
+    """A function under interpretation; recursive calls join it."""
 
     number: int
     arguments: tuple[Abstract, ...]
     environment: Environment
-    handling: Handling | None
+    handling: ActiveHandle | None
     value: Abstract
     site: Span | None = None
     again: bool = False

@@ -1,25 +1,38 @@
-"""A primitive and what is known of its arguments to what is known of its value.
+"""The abstract results of primitives, by name.
 
-Only lists, their sizes, and numbers that may count something are followed; whatever is not in the
-table gives a value made of its arguments.
+The table covers lists, their sizes and numbers that may be counts. For any other primitive the
+result is a value made of the arguments.
 """
 
 from collections.abc import Callable as PythonCallable
 
-from sexplang.analysis.domain.bounds import ZERO, Atom, Bound, atom, no_bound, number, plus
-from sexplang.analysis.domain.counts import SUMS, count_of, shorter, upper
+from sexplang.analysis.domain.bounds import (
+    ZERO,
+    Atom,
+    Bound,
+    atom,
+    most,
+    no_bound,
+    number,
+    plus,
+    shorter,
+    times,
+)
 from sexplang.analysis.domain.values import (
     DATA,
+    NO_COUNT,
     Abstract,
-    Exact,
-    Fn,
+    Closure,
+    Constant,
     Free,
-    Given,
     Resume,
-    Sized,
+    SizedList,
+    Symbolic,
     Table,
-    Upper,
+    UpperBound,
     Values,
+    count_of,
+    upper,
 )
 from sexplang.terms.source import Span
 
@@ -29,7 +42,7 @@ Result = PythonCallable[[Values, tuple[Abstract, ...], Span], Abstract]
 
 
 def result_of(values: Values, name: str, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
-    """What a call of a primitive gives."""
+    """Return the abstract result of a primitive."""
     made = RESULTS.get(name)
     if made is not None:
         return made(values, arguments, span)
@@ -37,34 +50,34 @@ def result_of(values: Values, name: str, arguments: tuple[Abstract, ...], span: 
 
 
 def size_of(value: Abstract, span: Span) -> Bound:
-    """How many items a list has at most."""
-    if isinstance(value, Sized):
+    """Return the greatest number of items of a list."""
+    if isinstance(value, SizedList):
         return value.size
     if isinstance(value, Free):
         return atom(Atom(value.input, value.fields, "len"), span)
-    if isinstance(value, (Exact, Table, Upper, Fn, Resume)):
+    if isinstance(value, (Constant, Table, UpperBound, Closure, Resume)):
         return number(0)
     return no_bound(NO_SIZE, span)
 
 
 def least_of(value: Abstract) -> int:
-    """How many items a list has at least."""
-    return value.least if isinstance(value, Sized) else 0
+    """Return the least number of items of a list."""
+    return value.least if isinstance(value, SizedList) else 0
 
 
 def item_of(values: Values, value: Abstract) -> Abstract:
-    """What its items are."""
-    if isinstance(value, Sized):
+    """Return the join of a list's items."""
+    if isinstance(value, SizedList):
         return value.item
     return values.within((value,))
 
 
 def part_of(values: Values, value: Abstract, key: str) -> Abstract:
-    """A field of a table."""
+    """Return the abstract value of a table's field."""
     if isinstance(value, Table):
         return dict(value.fields).get(key, DATA)
-    if isinstance(value, Given):
-        return values.make(Given, value.input, (*value.fields, key))  # type: ignore[no-any-return]
+    if isinstance(value, Symbolic):
+        return values.make(Symbolic, value.input, (*value.fields, key))  # type: ignore[no-any-return]
     return values.within((value,))
 
 
@@ -116,7 +129,7 @@ def _take(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstra
 
 def _drop(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
     size, dropped = size_of(arguments[0], span), arguments[1]
-    if size.constant is not None and isinstance(dropped, Exact) and type(dropped.value) is int:
+    if size.constant is not None and isinstance(dropped, Constant) and type(dropped.value) is int:
         size = number(size.constant - max(dropped.value, 0))
         least = max(0, least_of(arguments[0]) - max(dropped.value, 0))
         return values.list_of_size(size, item_of(values, arguments[0]), least=least)
@@ -124,7 +137,7 @@ def _drop(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstra
 
 
 def _rest(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
-    return _drop(values, (arguments[0], values.exact(1)), span)
+    return _drop(values, (arguments[0], values.constant(1)), span)
 
 
 def _zip(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
@@ -137,18 +150,18 @@ def _zip(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstrac
 def _range(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
     if len(arguments) == 1:
         return values.list_of_size(count_of(arguments[0], span), DATA)
-    numbers = [one.value for one in arguments if isinstance(one, Exact)]
+    numbers = [one.value for one in arguments if isinstance(one, Constant)]
     if len(numbers) == len(arguments) and all(type(one) is int for one in numbers):
         start, end, step = (*numbers, 1)[:3]
         return values.list_of_size(number(_steps(start, end, step)), DATA)
-    first = numbers[0] if isinstance(arguments[0], Exact) else None
+    first = numbers[0] if isinstance(arguments[0], Constant) else None
     if len(arguments) == 2 and type(first) is int and first >= 0:
         return values.list_of_size(count_of(arguments[1], span), DATA)
     return DATA
 
 
 def _steps(start: int, end: int, step: int) -> int:
-    """How many numbers a range has; a step of 0 is an error when the program runs."""
+    """Return the number of elements of a range. A step of 0 is an error at run time."""
     return max(0, -((start - end) // step)) if step else 0
 
 
@@ -156,12 +169,12 @@ def _keys(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstra
     table = arguments[0]
     if isinstance(table, Table):
         return values.list_of_size(number(len(table.fields)), DATA)
-    return DATA if not isinstance(table, Given) else _same(values, arguments, span)
+    return DATA if not isinstance(table, Symbolic) else _same(values, arguments, span)
 
 
 def _values(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
     table = arguments[0]
-    if isinstance(table, Given):
+    if isinstance(table, Symbolic):
         return _same(values, arguments, span)
     inside = values.within(arguments)
     return (
@@ -175,17 +188,17 @@ def _length(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abst
 
 def _string_length(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
     only = arguments[0]
-    if isinstance(only, Exact) and isinstance(only.value, str):
-        return values.exact(len(only.value))
+    if isinstance(only, Constant) and isinstance(only.value, str):
+        return values.constant(len(only.value))
     return DATA
 
 
 def _get(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
     """`(get x key default)`"""
     key = arguments[1]
-    if len(arguments) == 2 and isinstance(key, Exact) and key.value is not None:
+    if len(arguments) == 2 and isinstance(key, Constant) and key.value is not None:
         name = getattr(key.value, "name", key.value)
-        if isinstance(name, str) and isinstance(arguments[0], (Table, Given)):
+        if isinstance(name, str) and isinstance(arguments[0], (Table, Symbolic)):
             return part_of(values, arguments[0], name)
     return values.within((arguments[0], *arguments[2:]))
 
@@ -193,7 +206,7 @@ def _get(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstrac
 def _get_in(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
     """`(get-in x [k…] default)`"""
     found, keys = arguments[:2]
-    if len(arguments) > 2 or not isinstance(keys, Sized) or keys.words is None:
+    if len(arguments) > 2 or not isinstance(keys, SizedList) or keys.words is None:
         return values.within((found, *arguments[2:]))
     for key in keys.words:
         found = part_of(values, found, key)
@@ -210,7 +223,7 @@ def _merge(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstr
 
 def _put(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
     table, key, value = arguments
-    if isinstance(table, Table) and isinstance(key, Exact):
+    if isinstance(table, Table) and isinstance(key, Constant):
         name = getattr(key.value, "name", key.value)
         if isinstance(name, str):
             return values.table({**dict(table.fields), name: value})
@@ -219,6 +232,81 @@ def _put(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstrac
 
 def _identity(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
     return arguments[0]
+
+
+def _add(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    exact = [one.value for one in arguments if isinstance(one, Constant)]
+    if len(exact) == len(arguments) and all(type(one) is int for one in exact):
+        return values.constant(sum(exact))
+    total = ZERO
+    for one in arguments:
+        total = plus(total, count_of(one, span))
+    return upper(values, total)
+
+
+def _subtract(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    exact = [one.value for one in arguments if isinstance(one, Constant)]
+    if all(type(one) is int for one in exact) and len(arguments) == 2:
+        if len(exact) == 2:
+            return values.constant(exact[0] - exact[1])
+        if isinstance(arguments[1], Constant) and exact[0] >= 0:
+            return upper(values, count_of(arguments[0], span))
+    return DATA
+
+
+def _multiply(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    if len(arguments) != 2:
+        return DATA
+    left, right = arguments
+    if isinstance(right, Constant):
+        left, right = right, left
+    if not isinstance(left, Constant) or type(left.value) is not int:
+        return DATA
+    if isinstance(right, Constant):
+        return values.constant(left.value * right.value) if type(right.value) is int else DATA
+    if left.value < 0:
+        return DATA
+    return upper(values, times(count_of(right, span), number(left.value)))
+
+
+def _divide(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    """`(quotient a b)`: at most a, if b is positive."""
+    if len(arguments) != 2:
+        return DATA
+    left, right = arguments
+    if not isinstance(right, Constant) or type(right.value) is not int or right.value == 0:
+        return DATA
+    if isinstance(left, Constant) and type(left.value) is int:
+        size = abs(left.value) // abs(right.value)
+        return values.constant(size if (left.value < 0) == (right.value < 0) else -size)
+    return upper(values, count_of(left, span)) if right.value > 0 else DATA
+
+
+def _least(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    bound = no_bound(NO_COUNT, span)
+    for one in arguments:
+        bound = shorter(bound, count_of(one, span))
+    return upper(values, bound)
+
+
+def _greatest(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    bound = ZERO
+    for one in arguments:
+        bound = most(bound, count_of(one, span))
+    return upper(values, bound)
+
+
+def _split(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    """`(string-split text separator)`: at most one piece more than there are characters."""
+    text, separator = arguments[0], arguments[1] if len(arguments) > 1 else None
+    if isinstance(text, Constant) and isinstance(text.value, str):
+        between = separator.value if isinstance(separator, Constant) else None
+        is_known = isinstance(between, str) and between != ""
+        most = text.value.count(str(between)) if is_known else len(text.value)
+        return values.list_of_size(number(most + 1), DATA)
+    if isinstance(text, Free):
+        return values.list_of_size(plus(size_of(text, span), number(1)), DATA)
+    return DATA
 
 
 RESULTS: dict[str, Result] = {
@@ -241,7 +329,13 @@ RESULTS: dict[str, Result] = {
     "values": _values,
     "length": _length,
     "string-length": _string_length,
-    **SUMS,
+    "string-split": _split,
+    "+": _add,
+    "-": _subtract,
+    "*": _multiply,
+    "quotient": _divide,
+    "min": _least,
+    "max": _greatest,
     "get": _get,
     "get-field": _get,
     "get-property": _get,
@@ -252,4 +346,4 @@ RESULTS: dict[str, Result] = {
 }
 
 _DATA = frozenset(["str", "format", "equal?", "not", "procedure?", "task?", "list?", "index-of"])
-"""Primitives whose value holds no function even if they are given one."""
+"""Primitives whose result holds no function, even if an argument holds one."""

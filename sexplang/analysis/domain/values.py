@@ -1,42 +1,54 @@
-"""What is known of a value before a program runs.
+"""Abstract values.
 
-Exact     the value itself: a literal, a primitive, an operation, a task
-Fn        a function of the program, closed over what is known of its environment
-Resume    the continuation of a clause
-Param     whatever a parameter stands for, where a function is looked at by itself
-Sized     a list of at most `size` items and no fewer than `least`, each at most `item`
-Table     a table with these keys
-Upper     a number of at most `most`
-Given     data that came in as an input, or a part of it
-Answer    what a call of this task gives, or the TaskResult that has it
-Attempted that, or a FAILED TaskResult
-Loose     anything whose functions are among `functions`; None: any function at all
+Constant   the value itself: a literal, a primitive, an operation, a task
+Closure    a function of the program with its abstract environment
+Resume     the continuation of a clause
+Param      any value of a parameter, where a function is analysed by itself
+SizedList  a list of `least` to `size` items, each at most `item`
+Table      a table with these keys
+UpperBound a number of at most `most`
+Symbolic   an input or a part of it
+Answer     the answer of a task, or the TaskResult that has it
+Attempted  an Answer, or a FAILED TaskResult
+Top        any value whose functions are among `functions`; None: any function
 
-Law: values are made once, so the same is the same object, however deep it is.
+Law: values are interned, so equal values are the same object at any depth.
 """
 
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from sexplang.analysis.domain.bounds import Atom, Bound, atom, most, number
+from sexplang.analysis.domain.bounds import (
+    GREATEST,
+    ZERO,
+    Atom,
+    Bound,
+    atom,
+    most,
+    no_bound,
+    number,
+)
 from sexplang.analysis.domain.environments import OWN, Environment
 from sexplang.terms.classes.node import field, frozen
+from sexplang.terms.source import Span
 from sexplang.terms.values.value import Primitive, Procedure, Task
 
 MANY = 16
-"""From how many different functions on a value may be any function."""
+"""The number of functions in a value from which on it may be any function."""
+
+NO_COUNT = "nothing bounds this count"
 
 DEEPEST = 3
-"""How many levels of lists and tables are told apart."""
+"""The number of levels of lists and tables that are distinguished."""
 
 
 @frozen(eq=False)
-class Exact:
+class Constant:
     value: Any
 
 
 @frozen(eq=False)
-class Fn:
+class Closure:
     function: int
     environment: Environment
 
@@ -54,16 +66,16 @@ class Param:
 
     @property
     def input(self) -> str:
-        """It decides sizes as an input of the program does."""
+        """The name by which the parameter determines sizes, as an input does."""
         return self.name
 
 
 @frozen(eq=False)
-class Sized:
+class SizedList:
     size: Bound
     item: "Abstract"
     words: tuple[str, ...] | None = None
-    """The items, where they are names that are written in the program."""
+    """The items, if they are names that are written in the program."""
     least: int = 0
 
 
@@ -73,20 +85,20 @@ class Table:
 
 
 @frozen(eq=False)
-class Upper:
+class UpperBound:
     most: Bound
 
 
 @frozen(eq=False)
-class Given:
+class Symbolic:
     input: str
     fields: tuple[str, ...] = ()
     is_whole: bool = False
-    """Whether it is an integer."""
+    """Whether the input is an integer."""
 
 
 @frozen(eq=False)
-class Loose:
+class Top:
     functions: "frozenset[Callable] | None" = field(default=frozenset())
 
 
@@ -101,29 +113,39 @@ class Attempted:
     answer: Answer
 
 
-Callable: TypeAlias = Exact | Fn | Resume | Param
+Callable: TypeAlias = Constant | Closure | Resume | Param
 Abstract: TypeAlias = (
-    Exact | Fn | Resume | Param | Sized | Table | Upper | Given | Answer | Attempted | Loose
+    Constant
+    | Closure
+    | Resume
+    | Param
+    | SizedList
+    | Table
+    | UpperBound
+    | Symbolic
+    | Answer
+    | Attempted
+    | Top
 )
 
-Free: TypeAlias = Given | Param
-"""What comes from outside of all that is followed."""
+Free: TypeAlias = Symbolic | Param
+"""A value from outside the interpreted part."""
 
 
 def number_of(free: Free) -> Atom:
-    """What it is as a number."""
+    """Return the atom for the value as a number."""
     return Atom(free.input, free.fields, "value", whole=free.is_whole)
 
 
-DATA = Loose()
-"""Any value without a function in it."""
-ANY = Loose(None)
-NEVER = Loose()
-"""That of what gives no value: it is left, by an error or for the next turn of a loop."""
+DATA = Top()
+"""Any value without a function."""
+ANY = Top(None)
+NEVER = Top()
+"""The value of an expression that yields none: an error, or the next turn of a loop."""
 
 
 class Values:
-    """Makes values; the same parts give the same value."""
+    """An interning factory of abstract values."""
 
     def __init__(self) -> None:
         self._made: dict[Any, Any] = {}
@@ -135,40 +157,40 @@ class Values:
             found = self._made[key] = kind(*parts)
         return found
 
-    def exact(self, value: Any, depth: int = 0) -> Abstract:
-        """A value that is written in the program."""
+    def constant(self, value: Any, depth: int = 0) -> Abstract:
+        """Return the abstract value of a literal."""
         if isinstance(value, (tuple, dict)) and depth > DEEPEST:
-            return self.within([self.exact(one) for one in _procedures(value)])
+            return self.within([self.constant(one) for one in _procedures(value)])
         if isinstance(value, tuple):
-            return self.list_of([self.exact(one, depth + 1) for one in value])
+            return self.list_of([self.constant(one, depth + 1) for one in value])
         if isinstance(value, dict):
-            return self.table({key: self.exact(one, depth + 1) for key, one in value.items()})
+            return self.table({key: self.constant(one, depth + 1) for key, one in value.items()})
         if isinstance(value, Procedure):
             key: Any = id(value)
-            # Keeps the procedure alive, so that its identity stays its own.
+            # The reference keeps the procedure alive, so its identity is not reused.
             self._made.setdefault(("kept", key), value)
         else:
             key = (type(value).__name__, value)
-        found = self._made.get((Exact, key))
+        found = self._made.get((Constant, key))
         if found is None:
-            found = self._made[(Exact, key)] = Exact(value)
+            found = self._made[(Constant, key)] = Constant(value)
         return found
 
     def list_of_size(
         self, size: Bound, item: Abstract, words: tuple[str, ...] | None = None, least: int = 0
     ) -> Abstract:
-        """A list of at most so many items."""
+        """Return a list of at most `size` items."""
         if not size.is_bounded or _depth(item) > DEEPEST:
             return self.within((item,))
-        return self.make(Sized, size, item, words, least)  # type: ignore[no-any-return]
+        return self.make(SizedList, size, item, words, least)  # type: ignore[no-any-return]
 
     def list_of(self, items: "list[Abstract]") -> Abstract:
-        """A list of these."""
+        """Return a list of these items."""
         item: Abstract | None = None
         names: list[str] = []
         for one in items:
             item = one if item is None else self.join(item, one)
-            name = getattr(one.value, "name", one.value) if isinstance(one, Exact) else None
+            name = getattr(one.value, "name", one.value) if isinstance(one, Constant) else None
             if isinstance(name, str) and len(items) <= MANY:
                 names.append(name)
         words = tuple(names) if len(names) == len(items) else None
@@ -176,13 +198,13 @@ class Values:
         return self.list_of_size(number(len(items)), inside, words, len(items))
 
     def table(self, fields: "dict[str, Abstract]") -> Abstract:
-        """A table with these keys."""
+        """Return a table with these keys."""
         if any(_depth(item) > DEEPEST for item in fields.values()):
             return self.within(fields.values())
         return self.make(Table, tuple(fields.items()))  # type: ignore[no-any-return]
 
     def within(self, values: Iterable[Abstract]) -> Abstract:
-        """Anything that is made of these values."""
+        """Return a value that is made of these values."""
         values = tuple(values)
         found: set[Callable] = set()
         for value in values:
@@ -193,28 +215,28 @@ class Values:
                 escape(*values)
                 return ANY
             found |= inside
-        return self.make(Loose, frozenset(found)) if found else DATA
+        return self.make(Top, frozenset(found)) if found else DATA
 
     def join(self, left: Abstract, right: Abstract) -> Abstract:
-        """What is either of two."""
+        """Return the join of two values."""
         if left is right or right is NEVER:
             return left
         if left is NEVER:
             return right
-        if isinstance(left, Sized) and isinstance(right, Sized):
+        if isinstance(left, SizedList) and isinstance(right, SizedList):
             item = self.join(left.item, right.item) if left.item is not right.item else left.item
             if left.size.is_zero or right.size.is_zero:
                 item = right.item if left.size.is_zero else left.item
             return self.list_of_size(most(left.size, right.size), item)
         for one, other in ((left, right), (right, left)):
             # Nil and booleans are neither lists nor counts.
-            if isinstance(one, (Sized, Upper, Given, Param)) and _is_no_number(other):
+            if isinstance(one, (SizedList, UpperBound, Symbolic, Param)) and _is_no_number(other):
                 return one
-            if isinstance(one, Free) and isinstance(other, Sized):
+            if isinstance(one, Free) and isinstance(other, SizedList):
                 size = atom(Atom(one.input, one.fields), other.size.span)
                 return self.list_of_size(most(size, other.size), self.within((one, other.item)))
-            # Nor is a table a list, but both may hold functions.
-            if isinstance(one, Sized) and isinstance(other, Table):
+            # A table is no list, but both may hold functions.
+            if isinstance(one, SizedList) and isinstance(other, Table):
                 holds = functions(other) != frozenset()
                 return self.list_of_size(
                     one.size, self.within((one.item, other)) if holds else one.item
@@ -226,20 +248,20 @@ class Values:
         return self.within((left, right))
 
     def covers(self, wide: Abstract, narrow: Abstract) -> bool:
-        """Whether all that `narrow` may be, `wide` may be too."""
+        """Return whether `wide` covers every value of `narrow`."""
         if wide is narrow:
             return True
-        if not isinstance(wide, Loose):
+        if not isinstance(wide, Top):
             return False
         inside = functions(narrow)
         return wide.functions is None or (inside is not None and inside <= wide.functions)
 
     def widen(self, left: Abstract, right: Abstract) -> Abstract:
-        """Covers both, and after a few steps anything."""
+        """Return a value that covers both. After a few steps that is Top."""
         return left if left is right else self.within((left, right))
 
     def widen_environment(self, a: Environment | None, b: Environment | None) -> Environment:
-        """The same for environments of one place in the text."""
+        """Return the widening of two environments of one place in the text."""
         levels: list[tuple[Abstract, ...]] = []
         while a is not None and b is not None and a is not b:
             levels.append(tuple(map(self.widen, a.all(), b.all())))
@@ -254,7 +276,7 @@ class Values:
         return self.wider(self.make(Environment, around), slots)
 
     def wider(self, inner: Environment, slots: tuple[Abstract, ...]) -> Environment:
-        """The same activation with more slots."""
+        """Return the environment of the same activation with more slots."""
         while True:
             left = OWN - len(inner.slots)
             own, slots = inner.slots + slots[:left], slots[left:]
@@ -264,8 +286,27 @@ class Values:
             inner = self.make(Environment, inner.enclosing, (), inner, inner.size)
 
 
+def count_of(value: Abstract, span: Span) -> Bound:
+    """Return the greatest value of a number. A negative number counts as zero."""
+    if isinstance(value, Constant):
+        found = value.value
+        if isinstance(found, float) and not abs(found) < GREATEST:
+            return no_bound(NO_COUNT, span)
+        return number(int(-(-found // 1))) if isinstance(found, (int, float)) else ZERO
+    if isinstance(value, UpperBound):
+        return value.most
+    if isinstance(value, Free):
+        return atom(number_of(value), span)
+    return no_bound(NO_COUNT, span)
+
+
+def upper(values: Values, bound: Bound) -> Abstract:
+    """Return an abstract number of at most `bound`."""
+    return values.make(UpperBound, bound) if bound.is_bounded else DATA
+
+
 def _procedures(value: Any) -> list[Any]:
-    """The functions in a value, however deep."""
+    """Return the functions in a value, at any depth."""
     found, work = [], [value]
     while work:
         value = work.pop()
@@ -277,7 +318,7 @@ def _procedures(value: Any) -> list[Any]:
 
 
 def _is_no_number(value: Abstract) -> bool:
-    return isinstance(value, Exact) and (value.value is None or isinstance(value.value, bool))
+    return isinstance(value, Constant) and (value.value is None or isinstance(value.value, bool))
 
 
 def _depth(value: Abstract) -> int:
@@ -288,30 +329,30 @@ def _depth(value: Abstract) -> int:
 
 
 def _inside(value: Abstract) -> list[Abstract]:
-    if isinstance(value, Sized):
+    if isinstance(value, SizedList):
         return [value.item]
     return [item for _, item in value.fields] if isinstance(value, Table) else []
 
 
 def functions(value: Abstract) -> "frozenset[Callable] | None":
-    """The functions that a value is or holds; None if they are not known.
+    """Return the functions that a value is or holds; None if they are not known.
 
-    A primitive does nothing but give a value, so it need not be told apart from data.
+    A primitive only computes a value, so it counts as data.
     """
     found: set[Callable] = set()
     work: list[Abstract] = [value]
     while work:
         value = work.pop()
-        if isinstance(value, Exact):
+        if isinstance(value, Constant):
             if isinstance(value.value, Procedure) and not isinstance(value.value, Primitive):
                 found.add(value)
-        elif isinstance(value, (Fn, Resume, Param)):
+        elif isinstance(value, (Closure, Resume, Param)):
             found.add(value)
-        elif isinstance(value, Sized):
+        elif isinstance(value, SizedList):
             work.append(value.item)
         elif isinstance(value, Table):
             work.extend(item for _, item in value.fields)
-        elif isinstance(value, Loose):
+        elif isinstance(value, Top):
             if value.functions is None:
                 return None
             found |= value.functions

@@ -1,16 +1,16 @@
-"""`apply`, followed: calls with the items of a list, however many these are."""
+"""Rules for `apply`: calls with the items of a list, whose number may be unknown."""
 
 from typing import Any
 
 from sexplang.analysis.domain.bounds import number, plus
-from sexplang.analysis.domain.effects_and_calls import Work, either, repeat_work
-from sexplang.analysis.domain.handler_stack import Handling
+from sexplang.analysis.domain.effects_and_calls import EffectCounts, either, repeat_work
+from sexplang.analysis.domain.handler_stack import ActiveHandle
 from sexplang.analysis.domain.primitive_results import item_of, least_of, size_of
-from sexplang.analysis.domain.values import ANY, NEVER, Abstract, Exact, Fn, functions
+from sexplang.analysis.domain.values import ANY, NEVER, Abstract, Closure, Constant, functions
 from sexplang.analysis.interpreter.call_order import in_order
 from sexplang.analysis.interpreter.call_rules import HIGHER, apply, call_with_slots
 from sexplang.analysis.interpreter.higher_order_rules import shortest
-from sexplang.analysis.interpreter.interpreter import Follower, Steps
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Steps
 from sexplang.analysis.interpreter.resume_rules import escape
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.source import Span
@@ -19,46 +19,46 @@ from sexplang.terms.values.value import Higher, Operation
 Arguments = tuple[Abstract, ...]
 
 FEW = 20
-"""Up to how many items of a list are told apart as arguments."""
+"""The number of list items that are distinguished as arguments."""
 
 
 @frozen(eq=False)
-class Spread:
-    """The arguments of one call: the first of them, and the items of a list."""
+class SpreadArguments:
+    """The arguments of one call: leading arguments and the items of a list."""
 
     first: Arguments
     last: Abstract
     item: Abstract
     least: int
     most: int | None
-    """How many arguments there are; None: any number."""
+    """The greatest number of arguments; None: any number."""
 
     def so_many(self, count: int) -> Arguments:
-        """What stands in the first places."""
+        """Return the first `count` arguments."""
         return (*self.first, *(self.item,) * (count - len(self.first)))[:count]
 
     def counts(self, most: int) -> range:
-        """The numbers of arguments that there may be, up to `most`."""
+        """Return the possible numbers of arguments, up to `most`."""
         return range(self.least, (most if self.most is None else min(most, self.most)) + 1)
 
 
 def _apply(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """Where it is not known how many arguments there are, each number that fits is followed: what
-    a function is not given, its defaults say."""
+    """Interpret `apply`. If the number of arguments is not known, interpret each possible number;
+    defaults stand for omitted arguments."""
     function, *first, last = given
     size, least = size_of(last, span).constant, least_of(last)
     item = item_of(m.values, last)
     count = len(first)
     most = None if size is None else count + size
-    spread = Spread(tuple(first), last, item, count + least, most)
+    spread = SpreadArguments(tuple(first), last, item, count + least, most)
     found = functions(function)
     if found is None or (size == least and size <= FEW):
         known = spread.so_many(count + least) if size == least else (*first, item)
         return (yield from apply(m, function, known, (), handling, span))
     value = m.values.within((*first, item))
-    works: list[Work] = []
+    works: list[EffectCounts] = []
     for one in in_order(found):
         one_value, work = yield _to(m, one, spread, handling, span)
         value = m.values.join(value, one_value)
@@ -66,27 +66,38 @@ def _apply(
     return value, either(*works)
 
 
-def _to(m: Follower, callee: Any, spread: Spread, handling: Handling | None, span: Span) -> Any:
-    """A call of one function."""
-    if isinstance(callee, Fn):
+def _to(
+    m: AbstractInterpreter,
+    callee: Any,
+    spread: SpreadArguments,
+    handling: ActiveHandle | None,
+    span: Span,
+) -> Any:
+    """Interpret a call of one function."""
+    if isinstance(callee, Closure):
         return _enter(m, callee, spread, handling, span)
-    shape = callee.value if isinstance(callee, Exact) else None
+    shape = callee.value if isinstance(callee, Constant) else None
     if isinstance(shape, Higher):
         if shape.most is not None:
             return _each(m, callee, spread, shape.most, handling, span)
         return _any_number(m, callee, spread, handling, span)
-    # A continuation, an operation or a task does the same, whatever it is given.
+    # A continuation, an operation or a task has the same effects for any arguments.
     wanted = len(shape.params) if isinstance(shape, Operation) else 1
     known = spread.so_many(max(spread.least, wanted))
     return apply(m, callee, known, (), handling, span)
 
 
 def _each(
-    m: Follower, callee: Any, spread: Spread, most: int, handling: Handling | None, span: Span
+    m: AbstractInterpreter,
+    callee: Any,
+    spread: SpreadArguments,
+    most: int,
+    handling: ActiveHandle | None,
+    span: Span,
 ) -> Steps:
-    """With every number of arguments up to `most`."""
+    """Interpret the call with every number of arguments up to `most`."""
     value: Abstract = NEVER
-    works: list[Work] = []
+    works: list[EffectCounts] = []
     for count in spread.counts(most):
         given, work = yield apply(m, callee, spread.so_many(count), (), handling, span)
         value = m.values.join(value, given)
@@ -94,8 +105,14 @@ def _each(
     return value, either(*works)
 
 
-def _enter(m: Follower, callee: Fn, spread: Spread, handling: Handling | None, span: Span) -> Steps:
-    """A function of the program: a default may be used for each argument that may be missing."""
+def _enter(
+    m: AbstractInterpreter,
+    callee: Closure,
+    spread: SpreadArguments,
+    handling: ActiveHandle | None,
+    span: Span,
+) -> Steps:
+    """Interpret a function of the program. Each argument that may be absent may be a default."""
     code = m.functions[callee.function]
     count = len(code.params)
     if code.rest is None:
@@ -115,9 +132,13 @@ def _enter(m: Follower, callee: Fn, spread: Spread, handling: Handling | None, s
 
 
 def _any_number(
-    m: Follower, callee: Any, spread: Spread, handling: Handling | None, span: Span
+    m: AbstractInterpreter,
+    callee: Any,
+    spread: SpreadArguments,
+    handling: ActiveHandle | None,
+    span: Span,
 ) -> Steps:
-    """What takes any number of arguments: `map`, `for-each`, `apply`, `error`."""
+    """Interpret a callee with any number of arguments: `map`, `for-each`, `apply`, `error`."""
     inside = m.values.within((*spread.first, spread.item))
     known = spread.so_many(max(len(spread.first) + 1, callee.value.least))
     if functions(inside) == frozenset():

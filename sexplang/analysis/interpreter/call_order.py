@@ -1,40 +1,47 @@
-"""Which calls fit: what a function may be given, and in which order functions are followed."""
+"""Arity of calls, and a deterministic order of callees."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from sexplang.analysis.domain.primitive_results import result_of
-from sexplang.analysis.domain.values import Abstract, Exact, Fn, Param, Resume
-from sexplang.analysis.interpreter.interpreter import Follower
+from sexplang.analysis.domain.values import Abstract, Closure, Constant, Param, Resume
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
 from sexplang.terms.program import Function
 from sexplang.terms.values.value import Higher, Primitive
 
 
 def in_order(found: Iterable[Any]) -> list[Any]:
-    """Messages do not depend on where things lie in memory."""
+    """Sort callees. The order of messages must not depend on addresses in memory."""
     return sorted(found, key=_order)
 
 
-def _order(callee: Any) -> tuple[str, int, str]:
+_KINDS = (Constant, Closure, Param, Resume)
+"""The order of callees of different kinds."""
+
+
+def _order(callee: Any) -> tuple[int, int, str]:
     value = getattr(callee, "value", None)
     name = getattr(value, "name", getattr(callee, "name", ""))
-    return type(callee).__name__, getattr(callee, "function", 0), name
+    return _KINDS.index(type(callee)), getattr(callee, "function", 0), name
 
 
-def is_loose(callee: Abstract) -> bool:
-    """Whether a value may be something else beside one function."""
-    return not isinstance(callee, (Exact, Fn, Param, Resume))
+def is_uncertain(callee: Abstract) -> bool:
+    """Return whether a value may be something else than one function."""
+    return not isinstance(callee, (Constant, Closure, Param, Resume))
 
 
 def takes(shape: Primitive | Higher, count: int) -> bool:
-    """Whether a call with so many arguments fits."""
+    """Return whether a call with this many arguments fits."""
     return shape.least <= count and (shape.most is None or count <= shape.most)
 
 
 def slots_of(
-    m: Follower, function: Function, arguments: tuple[Abstract, ...], labels: tuple[str, ...]
+    m: AbstractInterpreter,
+    function: Function,
+    arguments: tuple[Abstract, ...],
+    labels: tuple[str, ...],
 ) -> tuple[Abstract | None, ...] | None:
-    """The value of each parameter, None for a default; None where the call does not fit."""
+    """Return the value of each parameter (None: its default), or None if the call does not fit."""
     count = len(arguments) - len(labels)
     named = dict(zip(labels, arguments[count:], strict=True))
     size = len(function.params)

@@ -1,4 +1,4 @@
-"""Calls, followed: into functions of the program, out to operations, tasks and the prelude."""
+"""Rules for calls of functions, operations, tasks and the prelude."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,20 +6,27 @@ from typing import Any
 from sexplang.analysis.domain.bounds import no_bound
 from sexplang.analysis.domain.effects_and_calls import (
     NOTHING,
-    Again,
-    Of,
-    Work,
+    EffectCounts,
+    FollowedCall,
+    ParameterCall,
     either,
     once,
     repeat_work,
     together,
 )
 from sexplang.analysis.domain.environments import Environment
-from sexplang.analysis.domain.handler_stack import Calling, Handling, is_alike
-from sexplang.analysis.domain.values import ANY, DATA, Abstract, Exact, Fn, Param, Resume
+from sexplang.analysis.domain.handler_stack import ActiveCall, ActiveHandle, is_alike
+from sexplang.analysis.domain.values import ANY, DATA, Abstract, Closure, Constant, Param, Resume
 from sexplang.analysis.domain.values import functions as functions_in
-from sexplang.analysis.interpreter.call_order import in_order, is_loose, slots_of, takes
-from sexplang.analysis.interpreter.interpreter import At, Follower, Seen, Steps, follows, nothing
+from sexplang.analysis.interpreter.call_order import in_order, is_uncertain, slots_of, takes
+from sexplang.analysis.interpreter.interpreter import (
+    AbstractInterpreter,
+    Location,
+    Seen,
+    Steps,
+    nothing,
+    rule_for,
+)
 from sexplang.analysis.interpreter.resume_rules import escape, resume
 from sexplang.terms.core import Call, CallKnown, Core
 from sexplang.terms.program import Function
@@ -27,37 +34,38 @@ from sexplang.terms.source import Span
 from sexplang.terms.values.value import Higher, Primitive
 
 NESTED = 4
-"""How many uses of a function inside itself are told apart from recursion."""
+"""The number of nested uses of a function that are distinguished from recursion."""
 
 ROUNDS = 6
-"""How often a function that calls itself is followed with more and more known of it."""
+"""The number of times that a recursive function is interpreted before widening to Top."""
 
 Enter = Callable[
-    [Follower, tuple[Abstract, ...], tuple[str, ...], "Handling | None", Span], "Seen | Steps"
+    [AbstractInterpreter, tuple[Abstract, ...], tuple[str, ...], "ActiveHandle | None", Span],
+    "Seen | Steps",
 ]
 
 HIGHER: dict[str, Enter] = {}
-"""Prelude functions that call back, by name; `higher` fills it."""
+"""Rules for higher-order prelude functions, by name. `higher_order_rules` fills the table."""
 
 SHIPPED: dict[tuple[str, str], Enter] = {}
-"""Functions of `stdlib/` that are known without being followed, by module and name."""
+"""Rules for functions of `stdlib/` that are not interpreted, by module and name."""
 
 SHAPES: dict[type, Callable[..., "Seen | Steps"]] = {}
-"""How operations and tasks are called: `(m, shape, arguments, handling, span)`; `handlers` and
-`conversing` fill it."""
+"""Rules for operations and tasks: `(m, shape, arguments, handling, span)`. `handler_rules` and
+`task_rules` fill the table."""
 
 
-@follows(Call)
-def call(m: Follower, node: Call, at: At) -> Steps:
-    callee, before = yield m.look(node.callee, at)
+@rule_for(Call)
+def call(m: AbstractInterpreter, node: Call, at: Location) -> Steps:
+    callee, before = yield m.evaluate(node.callee, at)
     seen, work = yield m.each(node.arguments, at)
     m.notes.call(node, callee, seen)
     value, after = yield apply(m, callee, seen, node.labels, at.handling, at.place(node))
     return value, together(before, work, after)
 
 
-@follows(CallKnown)
-def call_known(m: Follower, node: CallKnown, at: At) -> Steps:
+@rule_for(CallKnown)
+def call_known(m: AbstractInterpreter, node: CallKnown, at: Location) -> Steps:
     seen, work = yield m.each(node.arguments, at)
     callee = m.closure(node.function, at.environment, node.depth)
     m.notes.call(node, callee, seen)
@@ -66,27 +74,27 @@ def call_known(m: Follower, node: CallKnown, at: At) -> Steps:
 
 
 def apply(
-    m: Follower,
+    m: AbstractInterpreter,
     callee: Abstract,
     arguments: tuple[Abstract, ...],
     labels: tuple[str, ...],
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
 ) -> Steps:
-    """A call of whatever the callee may be."""
+    """Interpret a call of any callee."""
     found = functions_in(callee)
-    if isinstance(callee, Exact) and isinstance(callee.value, Primitive):
+    if isinstance(callee, Constant) and isinstance(callee.value, Primitive):
         if not takes(callee.value, len(arguments)):
             return nothing(m.values.within(arguments))
         from sexplang.analysis.domain.primitive_results import result_of
 
         return nothing(result_of(m.values, callee.value.name, arguments, span))
     if found is None:
-        # What it is given, it may call and give back.
+        # An unknown function may call and return its arguments.
         escape(*arguments)
         return ANY, m.anything("nobody knows which function is called here", span, handling)
     value: Abstract | None = None
-    works: list[Work] = []
+    works: list[EffectCounts] = []
     for one in in_order(found):
         given, work = yield _one(m, one, arguments, labels, handling, span)
         value = given if value is None else m.values.join(value, given)
@@ -94,27 +102,27 @@ def apply(
     if value is None:
         # A primitive, or data, which fails.
         return nothing(m.values.within(arguments))
-    return (m.values.join(value, m.values.within(arguments)) if is_loose(callee) else value), (
+    return (m.values.join(value, m.values.within(arguments)) if is_uncertain(callee) else value), (
         either(*works)
     )
 
 
 def _one(
-    m: Follower,
+    m: AbstractInterpreter,
     callee: Any,
     arguments: tuple[Abstract, ...],
     labels: tuple[str, ...],
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
 ) -> Any:
-    if isinstance(callee, Fn):
+    if isinstance(callee, Closure):
         return enter(m, callee, arguments, labels, handling, span)
     if isinstance(callee, Resume):
         return resume(m, callee, arguments, handling, span)
     if isinstance(callee, Param):
         m.expose(handling)
         escape(*arguments)
-        return ANY, once(Of(callee.name), span)
+        return ANY, once(ParameterCall(callee.name), span)
     shape = callee.value
     if not isinstance(shape, Higher):
         return SHAPES[type(shape)](m, shape, arguments, handling, span)
@@ -128,14 +136,14 @@ def _one(
 
 
 def enter(
-    m: Follower,
-    callee: Fn,
+    m: AbstractInterpreter,
+    callee: Closure,
     arguments: tuple[Abstract, ...],
     labels: tuple[str, ...],
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
 ) -> Any:
-    """A call of a function of the program."""
+    """Interpret a call of a function of the program."""
     function = m.functions[callee.function]
     slots = slots_of(m, function, arguments, labels)
     if slots is None:
@@ -144,13 +152,13 @@ def enter(
 
 
 def call_with_slots(
-    m: Follower,
-    callee: Fn,
+    m: AbstractInterpreter,
+    callee: Closure,
     slots: tuple[Abstract | None, ...],
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
 ) -> Any:
-    """A call with a value in each slot, None for a default."""
+    """Interpret a call with a value in each slot; None stands for a default."""
     function = m.functions[callee.function]
     shipped = SHIPPED.get((function.span.source.name, function.name))
     if shipped is not None:
@@ -159,14 +167,14 @@ def call_with_slots(
 
 
 def enter_function(
-    m: Follower,
-    callee: Fn,
+    m: AbstractInterpreter,
+    callee: Closure,
     function: Function,
     slots: tuple[Abstract | None, ...],
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
 ) -> Steps:
-    """A function of the program with a value in each slot, None for a default."""
+    """Interpret a function of the program with a value in each slot; None stands for a default."""
     frames = m.calling.setdefault(function.index, [])
     active = _join_call(frames, callee, slots, handling)
     if active is not None:
@@ -177,13 +185,13 @@ def enter_function(
     if found is not None:
         return found
     hits = m.hits
-    frame = Calling(m.number(), slots, callee.environment, handling, DATA, site)  # type: ignore[arg-type]
+    frame = ActiveCall(m.number(), slots, callee.environment, handling, DATA, site)  # type: ignore[arg-type]
     frame.omitted = _find_omitted(slots)
     frames.append(frame)
     value, work = yield _follow_body(m, function, frame)
     frames.pop()
-    again = work.of(Again(frame.number))
-    work = work.without(Again(frame.number))
+    again = work.of(FollowedCall(frame.number))
+    work = work.without(FollowedCall(frame.number))
     if not again.is_zero:
         work = repeat_work(work, no_bound(_repeats(function), again.span or span))
     is_assumed = m.hits != hits and (any(m.calling.values()) or m.tasking)
@@ -193,13 +201,16 @@ def enter_function(
 
 
 def _join_call(
-    frames: list[Calling],
-    callee: Fn,
+    frames: list[ActiveCall],
+    callee: Closure,
     slots: tuple[Abstract | None, ...],
-    handling: Handling | None,
-) -> Calling | None:
-    """The call that is being followed and that this one repeats. One with other arguments may be
-    another use of the function inside the first; after a few of them it is taken for the same."""
+    handling: ActiveHandle | None,
+) -> ActiveCall | None:
+    """Return the active call that this call repeats.
+
+    A call with other arguments may be another use of the function inside the first. After `NESTED`
+    of them it counts as recursion.
+    """
     for frame in frames:
         is_same = frame.arguments == slots and frame.environment is callee.environment
         if is_same and is_alike(frame.handling, handling):
@@ -208,14 +219,14 @@ def _join_call(
 
 
 def _repeats(function: Function) -> str:
-    """Why a function that calls itself has no bound."""
+    """Return the reason why a recursive function has no bound."""
     if function.span.source.name.startswith("std/"):
         return "what this asks for may ask for more"
     return f"{'this function' if function.name == 'lambda' else f'`{function.name}`'} calls itself"
 
 
-def _follow_body(m: Follower, function: Function, frame: Calling) -> Steps:
-    """The body, until nothing more becomes known of the calls that it makes of itself."""
+def _follow_body(m: AbstractInterpreter, function: Function, frame: ActiveCall) -> Steps:
+    """Interpret the body until the facts about its recursive calls are stable."""
     for _ in range(ROUNDS):
         known = (frame.arguments, frame.environment, m.raised, frame.omitted)
         frame.again, frame.wanted, frame.wider = False, frame.arguments, frame.environment
@@ -233,33 +244,35 @@ def _follow_body(m: Follower, function: Function, frame: Calling) -> Steps:
     return ANY, m.anything(why, function.span, frame.handling)
 
 
-def _body(m: Follower, function: Function, frame: Calling) -> Steps:
-    """Defaults see the parameters before them."""
+def _body(m: AbstractInterpreter, function: Function, frame: ActiveCall) -> Steps:
+    """Interpret defaults and body. A default sees the parameters before it."""
     environment: Environment = m.values.environment(frame.environment, ())
-    works: list[Work] = []
+    works: list[EffectCounts] = []
     omitted = frame.omitted
     for at, slot in enumerate(frame.arguments):
         if at in omitted:
             default = function.params[at].default
             assert default is not None
-            value, work = yield m.look(default, At(environment, frame.handling, site=frame.site))
+            value, work = yield m.evaluate(
+                default, Location(environment, frame.handling, site=frame.site)
+            )
             slot = value if slot is None else slot
             works.append(work)
         environment = m.values.wider(environment, (slot,))
     body: Core = function.body
-    value, work = yield m.look(body, At(environment, frame.handling, site=frame.site))
+    value, work = yield m.evaluate(body, Location(environment, frame.handling, site=frame.site))
     return value, together(*works, work)
 
 
 def _again(
-    m: Follower,
-    active: Calling,
-    callee: Fn,
+    m: AbstractInterpreter,
+    active: ActiveCall,
+    callee: Closure,
     slots: tuple[Abstract | None, ...],
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
 ) -> Seen:
-    """A call of a function that is being followed: it is followed for that call as well."""
+    """Interpret a recursive call: widen the arguments of the active call."""
     m.hits += 1
     active.again = True
     escape(callee, *slots)
@@ -274,17 +287,17 @@ def _again(
     assert active.wider is not None
     if active.wider is not callee.environment:
         active.wider = m.values.widen_environment(active.wider, callee.environment)
-    return active.value, once(Again(active.number), span)
+    return active.value, once(FollowedCall(active.number), span)
 
 
 def _find_omitted(slots: tuple[Abstract | None, ...]) -> frozenset[int]:
     return frozenset([at for at, slot in enumerate(slots) if slot is None])
 
 
-def _wider(m: Follower, old: Abstract | None, new: Abstract | None) -> Any:
+def _wider(m: AbstractInterpreter, old: Abstract | None, new: Abstract | None) -> Any:
     if old is new:
         return old
-    # A default that is left out in one call and given in another may be anything.
+    # A default that is omitted in one call and given in another may be any value.
     if old is None or new is None:
         return ANY
     return m.values.widen(old, new)

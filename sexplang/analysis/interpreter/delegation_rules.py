@@ -1,15 +1,15 @@
-"""What has tasks and plans done, followed: which of them, and how often they ask a model."""
+"""Rules for tasks and plans that run other tasks: which tasks, and how many model calls."""
 
 from typing import Any
 
 from sexplang.analysis.domain.bounds import no_bound
 from sexplang.analysis.domain.effects_and_calls import repeat_work, together
-from sexplang.analysis.domain.handler_stack import Handling, push_budget
+from sexplang.analysis.domain.handler_stack import ActiveHandle, push_budget
 from sexplang.analysis.domain.primitive_results import part_of
-from sexplang.analysis.domain.values import ANY, DATA, Abstract, Answer, Exact, Sized
+from sexplang.analysis.domain.values import ANY, DATA, Abstract, Answer, Constant, SizedList
 from sexplang.analysis.interpreter.call_rules import HIGHER, apply
 from sexplang.analysis.interpreter.handler_rules import failing, perform
-from sexplang.analysis.interpreter.interpreter import Follower, Steps, nothing
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Steps, nothing
 from sexplang.analysis.interpreter.node_rules import calls_of, within_budget
 from sexplang.analysis.interpreter.task_rules import any_task, converse
 from sexplang.terms.source import Span
@@ -19,28 +19,28 @@ Arguments = tuple[Abstract, ...]
 
 
 def _match_task(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Any:
-    """`{task …}` for a request: the task that it names, else any."""
+    """`{task …}` of a request: the named task, else any task."""
     found = _find_task(m, part_of(m.values, given[0], "name"))
-    return nothing(m.values.exact({"task": ANY_TASK if found is None else found}))
+    return nothing(m.values.constant({"task": ANY_TASK if found is None else found}))
 
 
 def _task_of(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Any:
     """The one task of a subtype, or nil."""
-    subtype = given[0].value if isinstance(given[0], Exact) else None
+    subtype = given[0].value if isinstance(given[0], Constant) else None
     found = [task for task in m.program.tasks if task.template.subtype == subtype]
-    return nothing(m.values.exact(found[0] if len(found) == 1 else None))
+    return nothing(m.values.constant(found[0] if len(found) == 1 else None))
 
 
 ANY_TASK = Symbol("\x01any task")
-"""Stands for a task that nobody knows before the program runs; no program can write it."""
+"""A symbol for a task that is not known statically. No program can write it."""
 
 
-def _find_task(m: Follower, value: Abstract) -> Task | None:
-    if not isinstance(value, Exact):
+def _find_task(m: AbstractInterpreter, value: Abstract) -> Task | None:
+    if not isinstance(value, Constant):
         return None
     if isinstance(value.value, Task):
         return value.value
@@ -49,56 +49,56 @@ def _find_task(m: Follower, value: Abstract) -> Task | None:
 
 
 def _run_task(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """`(run-task task inputs overrides)`; overrides can only lower limits."""
+    """`(run-task task inputs overrides)`. Overrides can only lower limits."""
     task, _, overrides = given
     paths = part_of(m.values, overrides, "file_paths")
-    reads = not (isinstance(paths, Exact) and paths.value is None)
+    reads = not (isinstance(paths, Constant) and paths.value is None)
     known = _find_task(m, task)
     if known is not None:
         value, work = yield from converse(m, known, handling, span, reads)
         return _result(m, value), work
-    if isinstance(task, Exact) and task.value is not ANY_TASK:
-        # No such task: it fails.
+    if isinstance(task, Constant) and task.value is not ANY_TASK:
+        # An unknown task fails.
         return nothing(DATA)
     return (yield from any_task(m, handling, span, True))
 
 
 def _run_step(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """`(run-step function value overrides)`: what a task is given of earlier steps asks nobody."""
+    """`(run-step function value overrides)`. The results of earlier steps cause no model call."""
     return (yield from apply(m, given[0], (given[1],), (), handling, span))
 
 
 def _call_task(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """`(call-task task x…)` asks what the call of the task asks."""
+    """`(call-task task x…)` makes the model calls of the task's call."""
     value, work = yield from apply(m, given[0], given[1:], labels, handling, span)
     return _result(m, value), work
 
 
 def _continue(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """`(continue result words)` asks what a call of the result's task asks."""
+    """`(continue result words)` makes the model calls of a call of the result's task."""
     if given and isinstance(given[0], Answer):
         value, work = yield from converse(m, given[0].task, handling, span)
         return _result(m, value), work
     return (yield from any_task(m, handling, span, False))
 
 
-def _result(m: Follower, value: Abstract) -> Abstract:
-    """The TaskResult that has the answer of a task."""
+def _result(m: AbstractInterpreter, value: Abstract) -> Abstract:
+    """Return the TaskResult that has the answer of a task."""
     return m.values.make(Answer, value.task, True) if isinstance(value, Answer) else value
 
 
 def _answer(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """`(answer result)`: a FAILED one raises its error."""
+    """`(answer result)`: a FAILED result raises its error."""
     value: Abstract = m.values.within(given)
     if given and isinstance(given[0], Answer):
         value = m.values.make(Answer, given[0].task, False)
@@ -107,19 +107,19 @@ def _answer(
 
 
 def _task_result(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Any:
     return nothing(m.values.within(given))
 
 
 def _run_plan(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """`(run-plan text inputs allow budget)`: any number of the operations that are allowed, and
-    of model calls as many as the budget has."""
+    """`(run-plan text inputs allow budget)`: any number of the allowed operations, and as many
+    model calls as the budget allows."""
     allow, budget = given[2:]
-    words = allow.words if isinstance(allow, Sized) else None
-    if isinstance(allow, Exact):
+    words = allow.words if isinstance(allow, SizedList) else None
+    if isinstance(allow, Constant):
         words = (str(getattr(allow.value, "name", allow.value)),)
     if words is None:
         return DATA, m.anything("this plan may perform nobody knows what", span, handling)

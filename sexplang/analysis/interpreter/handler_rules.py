@@ -1,9 +1,9 @@
-"""Handlers, followed: what is performed is answered where it is performed.
+"""Rules for handlers.
 
-A clause is followed at the perform that it takes, with the handlers outside its handle. What comes
-after the perform is followed once, whatever the clause answers; a clause that answers more than
-once makes the whole handle expression count as often. A clause that never answers is followed when
-the handled expression has been: it runs once at most.
+A clause is interpreted at the perform that it takes, with the handlers outside its handle. The rest
+after the perform is interpreted once, for the join of the answers. A clause that resumes more than
+once multiplies the counts of the whole handle expression. A clause that never resumes is
+interpreted after the handled expression, since it runs at most once.
 """
 
 from typing import Any
@@ -11,9 +11,9 @@ from typing import Any
 from sexplang.analysis.domain.bounds import Bound, no_bound, number
 from sexplang.analysis.domain.effects_and_calls import (
     NOTHING,
-    Again,
-    Resumed,
-    Work,
+    EffectCounts,
+    FollowedCall,
+    ResumedCall,
     either,
     once,
     repeat_work,
@@ -21,7 +21,7 @@ from sexplang.analysis.domain.effects_and_calls import (
 )
 from sexplang.analysis.domain.handler_stack import (
     Activation,
-    Handling,
+    ActiveHandle,
     is_beyond,
     is_counted,
     on_behalf,
@@ -34,15 +34,21 @@ from sexplang.analysis.domain.values import (
     Abstract,
     Answer,
     Attempted,
-    Exact,
-    Fn,
+    Closure,
+    Constant,
     Resume,
     Table,
-    Upper,
+    UpperBound,
     functions,
 )
 from sexplang.analysis.interpreter.call_rules import SHAPES, apply
-from sexplang.analysis.interpreter.interpreter import At, Follower, Steps, follows, nothing
+from sexplang.analysis.interpreter.interpreter import (
+    AbstractInterpreter,
+    Location,
+    Steps,
+    nothing,
+    rule_for,
+)
 from sexplang.analysis.interpreter.resume_counts import shots
 from sexplang.analysis.interpreter.resume_rules import continuations, elsewhere, escape
 from sexplang.terms.core import Attempt, Clause, Finally, Forward, Handle, PerformOp
@@ -51,13 +57,13 @@ from sexplang.terms.values.value import Operation
 
 ROUNDS = 3
 FEW = 20
-"""How many performs that are answered twice are multiplied out."""
+"""The number of performs with two answers whose product is computed."""
 
 
-@follows(Handle)
-def handle(m: Follower, node: Handle, at: At) -> Steps:
-    # In each look at an expression around it, this one begins with what the look before has found.
-    # To begin with nothing would cost three looks for each of three, for each level.
+@rule_for(Handle)
+def handle(m: AbstractInterpreter, node: Handle, at: Location) -> Steps:
+    # Each iteration over an enclosing expression starts with the results of the one before.
+    # Starting with nothing would need three iterations for each of three, for each level.
     before, found = m.before, m.found
     assumed, inside = before.get(node, (DATA, {}))
     value: Abstract = DATA
@@ -76,23 +82,23 @@ def handle(m: Follower, node: Handle, at: At) -> Steps:
     return value, work
 
 
-def _follow_once(m: Follower, node: Handle, at: At, assumed: Abstract) -> Steps:
-    """One look at the whole expression, with what `(resume …)` is taken to give."""
+def _follow_once(m: AbstractInterpreter, node: Handle, at: Location, assumed: Abstract) -> Steps:
+    """Interpret the whole expression once; `assumed` is the result of `(resume …)`."""
     handling = _open(m, node, at, assumed)
-    value, work = yield m.look(node.body, at.inside(handling))
+    value, work = yield m.evaluate(node.body, at.under(handling))
     if node.returns is not None:
-        value, after = yield m.look(node.returns, _inside(m, at, (value,)))
+        value, after = yield m.evaluate(node.returns, _inside(m, at, (value,)))
         work = together(work, after)
     ends = []
     for clause, arguments in handling.ended.items():
         if clause.operation == "error":
             arguments = (m.raised,)
-        ended, after = yield m.look(clause.body, _inside(m, at, (*arguments, DATA)))
+        ended, after = yield m.evaluate(clause.body, _inside(m, at, (*arguments, DATA)))
         value = m.values.join(value, ended)
         ends.append(after)
     for clause in handling.clauses.get("error", ()):
         if clause.kind != "never":
-            # Once more for an error that nothing goes on from, such as a primitive's.
+            # An error without continuation, such as a primitive's, adds one run of a clause.
             _, after = yield follow_clause(m, handling, clause, (m.raised,), handling, clause.span)
             ends.append(after.without(*_shots_of(handling, after)))
     if handling.value is not None:
@@ -101,31 +107,33 @@ def _follow_once(m: Follower, node: Handle, at: At, assumed: Abstract) -> Steps:
     return value, _multiply(handling, work)
 
 
-def _open(m: Follower, node: Handle, at: At, assumed: Abstract) -> Handling:
+def _open(m: AbstractInterpreter, node: Handle, at: Location, assumed: Abstract) -> ActiveHandle:
     clauses: dict[str, tuple[Clause, ...]] = {}
     for clause in node.clauses:
         clauses[clause.operation] = (*clauses.get(clause.operation, ()), clause)
         m.handled.setdefault(clause, clause.operation == "error")
-    handling = Handling(m.number(), at.handling, at.environment, clauses, assumed=assumed)
+    handling = ActiveHandle(m.number(), at.handling, at.environment, clauses, assumed=assumed)
     handling.site = at.site
     handling.solid = handling if handling.is_solid() else solid(at.handling)
-    # Whatever is evaluated may fail.
+    # Any evaluation may fail.
     for clause in clauses.get("error", ()):
         if clause.kind == "never":
             handling.ended[clause] = (m.raised,)
     return handling
 
 
-def _inside(m: Follower, at: At, slots: tuple[Abstract, ...]) -> At:
-    return at.bound(m.values, slots).inside(at.handling)
+def _inside(m: AbstractInterpreter, at: Location, slots: tuple[Abstract, ...]) -> Location:
+    return at.with_slots(m.values, slots).under(at.handling)
 
 
-def _shots_of(handling: Handling, work: Work) -> list[Again]:
-    return [key for key in work.counts if isinstance(key, Again) and key.what == -handling.number]
+def _shots_of(handling: ActiveHandle, work: EffectCounts) -> list[FollowedCall]:
+    return [
+        key for key in work.counts if isinstance(key, FollowedCall) and key.what == -handling.number
+    ]
 
 
-def _multiply(handling: Handling, work: Work) -> Work:
-    """The work of a handle expression whose performs are answered more than once."""
+def _multiply(handling: ActiveHandle, work: EffectCounts) -> EffectCounts:
+    """Return the counts of a handle expression whose performs have several answers."""
     keys = _shots_of(handling, work)
     factor = 1
     endless: Bound | None = None
@@ -139,21 +147,21 @@ def _multiply(handling: Handling, work: Work) -> Work:
     return repeat_work(work.without(*keys), endless or number(factor))
 
 
-@follows(Finally)
-def finally_(m: Follower, node: Finally, at: At) -> Steps:
-    inside = at.inside(at.handling)
-    value, work = yield m.look(node.body, inside)
-    _, after = yield m.look(node.cleanup, inside)
+@rule_for(Finally)
+def finally_(m: AbstractInterpreter, node: Finally, at: Location) -> Steps:
+    inside = at.under(at.handling)
+    value, work = yield m.evaluate(node.body, inside)
+    _, after = yield m.evaluate(node.cleanup, inside)
     return value, together(work, after)
 
 
-@follows(Attempt)
-def attempt(m: Follower, node: Attempt, at: At) -> Steps:
-    """Takes every error, as a `try` does."""
-    handling = Handling(m.number(), at.handling, at.environment, {"error": ()}, assumed=DATA)
+@rule_for(Attempt)
+def attempt(m: AbstractInterpreter, node: Attempt, at: Location) -> Steps:
+    """`attempt` takes every error, as a `try` does."""
+    handling = ActiveHandle(m.number(), at.handling, at.environment, {"error": ()}, assumed=DATA)
     handling.solid = solid(at.handling)
-    value, work = yield m.look(node.body, at.inside(handling))
-    if isinstance(value, Upper) and functions(m.raised) == frozenset():
+    value, work = yield m.evaluate(node.body, at.under(handling))
+    if isinstance(value, UpperBound) and functions(m.raised) == frozenset():
         return value, work  # a FAILED TaskResult is no count
     if isinstance(value, Answer) and functions(m.raised) == frozenset():
         return m.values.make(Attempted, value), work
@@ -162,20 +170,20 @@ def attempt(m: Follower, node: Attempt, at: At) -> Steps:
 
 
 _RESULT = ("status", "content", "parsed_content", "notes", "usage")
-"""The fields of a FAILED TaskResult; its error may hold what was raised."""
+"""The fields of a FAILED TaskResult; its error may hold the raised value."""
 
 
-@follows(PerformOp)
-def perform_op(m: Follower, node: PerformOp, at: At) -> Steps:
+@rule_for(PerformOp)
+def perform_op(m: AbstractInterpreter, node: PerformOp, at: Location) -> Steps:
     seen, before = yield m.each(node.arguments, at)
     value, work = yield perform(m, node.operation, seen, at.handling, at.place(node))
     return value, together(before, work)
 
 
-@follows(Forward)
-def forward(m: Follower, node: Forward, at: At) -> Steps:
-    """To the next handler outward; a default runs where it was performed."""
-    resume, _ = yield m.look(node.continuation, at)
+@rule_for(Forward)
+def forward(m: AbstractInterpreter, node: Forward, at: Location) -> Steps:
+    """`forward` performs at the next handler outward. A default runs at the performer."""
+    resume, _ = yield m.evaluate(node.continuation, at)
     seen, before = yield m.each(node.arguments, at)
     if not isinstance(resume, Resume):
         escape(*seen)
@@ -186,21 +194,22 @@ def forward(m: Follower, node: Forward, at: At) -> Steps:
     old = activation.resumed
     activation.resumed = value if old is None else m.values.join(old, value)
     if is_counted(at.handling, outer):
-        work = together(work, once(Resumed(activation.number), at.place(node)))
+        work = together(work, once(ResumedCall(activation.number), at.place(node)))
     else:
         work = together(work, elsewhere(m, activation, at.place(node), at.handling))
     return activation.handling.assumed, together(before, work)
 
 
 def perform(
-    m: Follower,
+    m: AbstractInterpreter,
     operation: str,
     arguments: tuple[Abstract, ...],
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
-    start: tuple[Handling | None] | None = None,
+    start: tuple[ActiveHandle | None] | None = None,
 ) -> Steps:
-    """The nearest clause outward, from `start` on; else the default; else the host."""
+    """Interpret a perform. The nearest clause outward from `start` answers; else the default; else
+    the host."""
     if operation == "error":
         value, work = yield failing(m, arguments, handling, span, start, NEVER)
         return value, together(once("error", span), work)
@@ -221,26 +230,26 @@ def perform(
     if default is None:
         value, work = yield failing(m, (), handling, span)
         return value, together(once(operation, span), work)
-    # What serves as a default is defined without values of its own module around it.
+    # A function that serves as a default closes over no values of its own module.
     empty = m.values.environment(None, ())
-    callee = m.values.make(Fn, getattr(default.core, "function", -1), empty)
+    callee = m.values.make(Closure, getattr(default.core, "function", -1), empty)
     value, work = yield apply(m, callee, arguments, (), handling, span)
     return value, together(once(operation, span), work)
 
 
 def follow_clause(
-    m: Follower,
-    handling: Handling,
+    m: AbstractInterpreter,
+    handling: ActiveHandle,
     clause: Clause,
     arguments: tuple[Abstract, ...],
-    performer: Handling | None,
+    performer: ActiveHandle | None,
     span: Span,
 ) -> Steps:
-    """A clause at work for one perform."""
+    """Interpret a clause for one perform."""
     m.handled[clause] = True
     if clause.operation != "error" and any(map(_is_there, arguments[len(clause.params) :])):
         m.narrow[clause] = len(arguments)
-    given = (*arguments, *[m.values.exact(None)] * len(clause.params))[: len(clause.params)]
+    given = (*arguments, *[m.values.constant(None)] * len(clause.params))[: len(clause.params)]
     if clause.kind == "never":
         escape(*given)
         old = handling.ended.get(clause, given)
@@ -249,41 +258,44 @@ def follow_clause(
     activation = Activation(m.number(), handling, performer, span)
     resume: Any = m.values.make(Resume, activation)
     place = on_behalf(m.number(), handling, performer)
-    inside = At(handling.environment, place, site=handling.site)
-    value, work = yield m.look(clause.body, inside.bound(m.values, (*given, resume)))
+    inside = Location(handling.environment, place, site=handling.site)
+    value, work = yield m.evaluate(clause.body, inside.with_slots(m.values, (*given, resume)))
     handling.value = value if handling.value is None else m.values.join(handling.value, value)
     if activation in continuations(value):
         activation.escaped = True
     if m.conversing and activation.resumed is not None:
         m.answered.setdefault(clause, []).append(activation.resumed)
-    called = Resumed(activation.number)
+    called = ResumedCall(activation.number)
     count = shots(clause, handling.environment.size + len(clause.params) + 1)
     if count is None and not activation.escaped:
         count = work.of(called).constant
     work = work.without(called)
     if count is None or count > 1:
-        work = together(work, once(Again(-handling.number, count), span))
+        work = together(work, once(FollowedCall(-handling.number, count), span))
     if activation.escaped:
         return ANY, work
     return (DATA if activation.resumed is None else activation.resumed), work
 
 
 def _is_there(value: Abstract) -> bool:
-    """Whether a value is never nil."""
-    return isinstance(value, (Table, Fn)) or (isinstance(value, Exact) and value.value is not None)
+    """Return whether a value is never nil."""
+    return isinstance(value, (Table, Closure)) or (
+        isinstance(value, Constant) and value.value is not None
+    )
 
 
 def failing(
-    m: Follower,
+    m: AbstractInterpreter,
     raised: tuple[Abstract, ...],
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
-    start: tuple[Handling | None] | None = None,
+    start: tuple[ActiveHandle | None] | None = None,
     given: Abstract = DATA,
 ) -> Steps:
-    """What something that may fail gives: `given`, or what a clause goes on with instead.
+    """Return the result of an expression that may fail: its value, or the value that a clause
+    resumes with.
 
-    A `catch` is not followed here: it runs once at most, where the `try` has been followed.
+    A `catch` is not interpreted here: it runs at most once, after the body of the `try`.
     """
     if raised:
         escape(*raised)
@@ -301,15 +313,15 @@ def failing(
 
 
 def _is_last(clause: Clause) -> bool:
-    """Whether an error goes no further than to this clause."""
+    """Return whether errors go no further outward than to this clause."""
     return clause.kind == "never" and not clause.words
 
 
 def _operation(
-    m: Follower,
+    m: AbstractInterpreter,
     shape: Operation,
     arguments: tuple[Abstract, ...],
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
 ) -> Steps:
     return perform(m, shape.name, arguments, handling, span)

@@ -1,4 +1,5 @@
-"""Prelude functions that call back, followed: how often they call what, with what."""
+"""Rules for higher-order prelude functions: how often they call their argument, and with which
+values."""
 
 from collections.abc import Generator
 from typing import Any
@@ -6,18 +7,18 @@ from typing import Any
 from sexplang.analysis.domain.bounds import Bound, number, times
 from sexplang.analysis.domain.effects_and_calls import (
     NOTHING,
-    Resumed,
-    Work,
+    EffectCounts,
+    ResumedCall,
     once,
     repeat_work,
     together,
 )
-from sexplang.analysis.domain.handler_stack import Handling, is_counted, solid
+from sexplang.analysis.domain.handler_stack import ActiveHandle, is_counted, solid
 from sexplang.analysis.domain.primitive_results import item_of, part_of, size_of
-from sexplang.analysis.domain.values import ANY, DATA, Abstract, Exact, Resume, functions
+from sexplang.analysis.domain.values import ANY, DATA, Abstract, Constant, Resume, functions
 from sexplang.analysis.interpreter.call_rules import HIGHER, SHIPPED, apply
 from sexplang.analysis.interpreter.handler_rules import perform
-from sexplang.analysis.interpreter.interpreter import Follower, Steps, nothing
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Steps, nothing
 from sexplang.analysis.interpreter.resume_rules import ELSEWHERE, elsewhere, escape
 from sexplang.terms.source import Span
 
@@ -33,9 +34,9 @@ def shortest(lists: Arguments, span: Span) -> Bound:
 
 
 def _map(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """f of each element, to the shortest list."""
+    """f of each element, up to the shortest list."""
     function, *lists = given
     size = shortest(tuple(lists), span)
     items = tuple([item_of(m.values, one) for one in lists])
@@ -44,30 +45,30 @@ def _map(
 
 
 def _fork_map(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
     return _map(m, given[:2], labels, handling, span)
 
 
 def _for_each(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
     _, work = yield _map(m, given, labels, handling, span)
-    return m.values.exact(None), work
+    return m.values.constant(None), work
 
 
 def _filter(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """The list itself, or less of it."""
+    """The list itself, or a part of it."""
     work = yield from _choose(m, given, labels, handling, span)
     return m.values.list_of_size(size_of(given[1], span), item_of(m.values, given[1])), work
 
 
 def _choose(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
-) -> Generator[Any, Any, Work]:
-    """A test of each element."""
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
+) -> Generator[Any, Any, EffectCounts]:
+    """Interpret a test of each element."""
     function, items = given
     value, work = yield apply(m, function, (item_of(m.values, items),), (), handling, span)
     m.notes.test(span, value)
@@ -75,7 +76,7 @@ def _choose(
 
 
 def _sort_by(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
     """The list itself in another order."""
     _, work = yield _map(m, given, labels, handling, span)
@@ -83,14 +84,14 @@ def _sort_by(
 
 
 def _seek(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
     work = yield from _choose(m, given, labels, handling, span)
     return DATA, work
 
 
 def _group_by(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
     keys, work = yield _map(m, given, labels, handling, span)
     inside = m.values.within((keys, item_of(m.values, given[1])))
@@ -98,9 +99,9 @@ def _group_by(
 
 
 def _sort(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """Every comparison of a merge sort is fewer than all pairs."""
+    """A merge sort makes fewer comparisons than there are pairs."""
     items, less = given
     size, item = size_of(items, span), item_of(m.values, items)
     _, work = yield apply(m, less, (item, item), (), handling, span)
@@ -112,9 +113,9 @@ def _sort(
 
 
 def _fold(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """`(f acc x)` from the left: the accumulator is whatever f gave."""
+    """`(f acc x)` from the left. The accumulator is any result of f."""
     function, start, items = given
     size, item = size_of(items, span), item_of(m.values, items)
     if size.is_zero:
@@ -133,28 +134,28 @@ def _fold(
 
 
 def _update(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
     table, key, function = given
-    name = getattr(key.value, "name", key.value) if isinstance(key, Exact) else None
+    name = getattr(key.value, "name", key.value) if isinstance(key, Constant) else None
     old = part_of(m.values, table, name) if isinstance(name, str) else m.values.within((table,))
     value, work = yield apply(m, function, (old,), (), handling, span)
     return m.values.within((table, value)), work
 
 
 def _raise(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
     return (yield from perform(m, "error", given, handling, span))
 
 
 def _abandon(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Any:
-    """What is left by it is followed where it was captured; see `shots`."""
+    """The abandoned part was interpreted at its capture; see `resume_counts`."""
     found = functions(given[0])
     works = [
-        once(Resumed(one.activation.number), span)
+        once(ResumedCall(one.activation.number), span)
         if is_counted(handling, one.activation.handling.outer)
         else elsewhere(m, one.activation, span, handling)
         for one in found or ()
@@ -162,14 +163,18 @@ def _abandon(
     ]
     if found is None:
         works.append(m.anything(ELSEWHERE, span, handling))
-    return m.values.exact(None), together(*works)
+    return m.values.constant(None), together(*works)
 
 
 def _calling(at: int) -> Any:
-    """What calls the argument there, a function without parameters, once."""
+    """Return a rule that calls one argument, a function without parameters, once."""
 
     def follow(
-        m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+        m: AbstractInterpreter,
+        given: Arguments,
+        labels: Any,
+        handling: ActiveHandle | None,
+        span: Span,
     ) -> Steps:
         return (yield from apply(m, given[at], (), (), handling, span))
 
@@ -194,6 +199,7 @@ HIGHER.update(
         "error": _raise,
         "abandon": _abandon,
         "as-work": _calling(2),
+        "with-permit": _calling(0),
         "in-place": _calling(0),
         "subagent-limits": lambda *_: nothing(DATA),
     }
@@ -201,14 +207,14 @@ HIGHER.update(
 
 
 def _run_cells(
-    m: Follower, given: Arguments, labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """`(run-cells cells body)`: each put resumes its continuation exactly once, in a loop, which
-    following it would not show."""
+    """`(run-cells cells body)`: each put resumes its continuation exactly once, in a loop.
+    Interpreting the loop would lose that count."""
     if len(given) != 2:
         return nothing(DATA)
-    inside = Handling(m.number(), handling, m.values.environment(None, ()))
-    inside.given = {"get-cell": ANY, "put-cell": m.values.exact(None)}
+    inside = ActiveHandle(m.number(), handling, m.values.environment(None, ()))
+    inside.given = {"get-cell": ANY, "put-cell": m.values.constant(None)}
     inside.solid = inside
     value, work = yield apply(m, given[1], (), (), inside, span)
     assert solid(inside) is inside

@@ -1,8 +1,8 @@
-"""Core to its value and its work, as far as they can be known: every node by table.
+"""The abstract interpreter: the abstract value and the effect counts of core, by a table of rules.
 
-Calls are followed into the functions that are called, with what is known of the arguments, so a
-function that is given another is followed with that one. Nothing recurses in Python: following is
-written as generators that yield what is to be followed next.
+A call interprets the called function with the abstract arguments, so a higher-order function is
+interpreted for each function that it is given. Python's stack is not used: a rule is a generator
+that yields the steps it depends on.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -14,15 +14,15 @@ from sexplang.analysis.domain.bounds import no_bound
 from sexplang.analysis.domain.effects_and_calls import (
     ANYTHING,
     NOTHING,
-    Elsewhere,
-    Work,
+    EffectCounts,
+    EscapedCall,
     repeat_work,
     together,
 )
 from sexplang.analysis.domain.environments import Environment
-from sexplang.analysis.domain.handler_stack import Calling, Handling, Turning, certain
-from sexplang.analysis.domain.values import ANY, DATA, Abstract, Fn, Values
-from sexplang.analysis.interpreter.observations import Notes
+from sexplang.analysis.domain.handler_stack import ActiveCall, ActiveHandle, ActiveLoop, certain
+from sexplang.analysis.domain.values import ANY, DATA, Abstract, Closure, Values
+from sexplang.analysis.interpreter.observations import Observations
 from sexplang.terms.classes.node import define, evolve, field, fields, frozen
 from sexplang.terms.core import (
     Clause,
@@ -34,70 +34,70 @@ from sexplang.terms.source import Span
 from sexplang.terms.values.value import Task
 
 STEPS = 60_000
-"""How many nodes are followed before a program counts as too involved."""
+"""The number of nodes that are interpreted before a program counts as too involved."""
 
-Seen: TypeAlias = tuple[Abstract, Work]
+Seen: TypeAlias = tuple[Abstract, EffectCounts]
 Steps: TypeAlias = Generator[Any, Any, Seen]
 Given: TypeAlias = tuple[Abstract, dict[Handle, Any]]
-"""What a handle expression gave, and the same of those in it."""
+"""The result of a handle expression, and the results of those inside it."""
 
 
 class TooInvolved(Exception):
-    """The program cannot be followed in reasonable time."""
+    """The program exceeds the step limit of the analysis."""
 
 
 @frozen(eq=False)
-class At:
-    """Where a node stands: its environment, the handlers around it, its loop."""
+class Location:
+    """The place of a node: its environment, the handlers around it, its loop."""
 
     environment: Environment
-    handling: Handling | None = None
-    loop: Turning | None = None
+    handling: ActiveHandle | None = None
+    loop: ActiveLoop | None = None
     site: Span | None = None
-    """Where the program called a function of `stdlib/`, while that is followed: what a message
-    about it points to."""
+    """The call site in the program of a function of `stdlib/` under interpretation. Messages point
+    there."""
 
     def place(self, node: Core) -> Span:
-        """What a message about a node points to."""
+        """Return the span for a message about a node."""
         return self.site or node.span
 
-    def inside(self, handling: Handling | None) -> "At":
-        """The same place under other handlers; no `recur` leads out of them."""
+    def under(self, handling: ActiveHandle | None) -> "Location":
+        """Return the same place under other handlers. No `recur` leads out of them."""
         return evolve(self, handling=handling, loop=None)
 
-    def bound(self, values: Values, slots: tuple[Abstract, ...]) -> "At":
-        """The same place with more slots."""
+    def with_slots(self, values: Values, slots: tuple[Abstract, ...]) -> "Location":
+        """Return the same place with more slots."""
         return evolve(self, environment=values.wider(self.environment, slots))
 
 
 @frozen
 class Costs:
-    """What the tasks room allows a conversation: see `turns_of`."""
+    """The limits of conversations, from `tasks`; see `turns_of`."""
 
     turns: int = 20
     repairs: int = 2
 
 
-FOLLOW: dict[type, Callable[["Follower", Any, At], "Seen | Steps"]] = {}
-"""How each kind of node is followed; the other modules of this room fill it."""
+RULES: dict[type, Callable[["AbstractInterpreter", Any, Location], "Seen | Steps"]] = {}
+"""The rule for each kind of node. The other modules of this package fill the table."""
 
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def follows(kind: type) -> Callable[[F], F]:
-    """Registers how a kind of node is followed."""
+def rule_for(kind: type) -> Callable[[F], F]:
+    """Register the rule for a kind of node."""
 
     def register(function: F) -> F:
-        FOLLOW[kind] = function
+        RULES[kind] = function
         return function
 
     return register
 
 
 @define(eq=False)
-class Follower:
-    """One program being followed."""
+class AbstractInterpreter:
+    """The state of the interpretation of one program."""
 
     program: Program
     costs: Costs
@@ -105,44 +105,45 @@ class Follower:
     functions: dict[int, Function] = field(init=False)
     asks_models: bool = field(init=False)
     integers: frozenset[str] = field(init=False)
-    """The inputs that are whole numbers."""
+    """The inputs that are integers."""
     steps: int = 0
     allowed: int = STEPS
     top: Environment | None = None
-    """What the program has defined where it is followed now."""
+    """The definitions of the program at the current place."""
     gave_up: bool = False
-    """Whether something was too involved: then what was not seen may be there all the same."""
+    """Whether the step limit was reached. Then an effect that was not seen may still occur."""
     memo: dict[Any, Seen] = field(factory=dict)
-    calling: dict[int, list[Calling]] = field(factory=dict)
-    """Functions that are being followed now, by index; innermost last."""
+    calling: dict[int, list[ActiveCall]] = field(factory=dict)
+    """Active functions by index, innermost last."""
     tasking: dict[str, Span] = field(factory=dict)
-    """Tasks that are being followed now, and where they were called first."""
+    """Active tasks, and the span of the first call of each."""
     conversing: int = 0
-    """How many conversations what is followed now is done for."""
+    """The number of conversations around the current place."""
     hits: int = 0
-    """How often something was assumed of a function that was still being followed."""
+    """The number of assumptions about functions that are still active."""
     handled: dict[Clause, bool] = field(factory=dict)
-    """Clauses whose handle expression was followed, and whether they were ever performed."""
+    """Clauses whose handle expression was interpreted, and whether they were ever performed."""
     crossed: dict[Span, tuple[str, bool]] = field(factory=dict)
-    """What branches of conversations perform and clauses take that do not only resume last: by the
-    place, or the program's clause, the operation, and whether it may be that no run comes to it."""
+    """Operations of conversations' branches that a clause takes without resuming in tail position
+    only, by span of the performer or of the program's clause. The value has the operation, and
+    whether the place may be unreachable."""
     narrow: dict[Clause, int] = field(factory=dict)
-    """Clauses that are given more than they have parameters for, and how many arguments."""
+    """Clauses with fewer parameters than arguments, and the number of arguments."""
     answered: dict[Clause, list[Abstract]] = field(factory=dict)
-    """What clauses resume with that a conversation asks."""
+    """The values that clauses resume a conversation with."""
     direct: str = ""
-    """What the innermost conversation performs now, in a branch."""
+    """The operation that the innermost conversation performs now in a branch."""
     unsure: int = 0
-    """How many of the calls that are followed now are among several of which one is made."""
+    """The number of active calls that are one of several possible callees."""
     open: set[Clause] = field(factory=set)
-    """Clauses around a call of something unknown."""
+    """Clauses around a call of an unknown function."""
     raised: Abstract = DATA
-    """What was ever raised."""
-    notes: Notes = field(factory=Notes)
+    """The join of all raised values."""
+    notes: Observations = field(factory=Observations)
     before: dict[Handle, Given] = field(factory=dict)
-    """What handle expressions gave when what is around them was last looked at."""
+    """The results of handle expressions in the last iteration over the code around them."""
     found: dict[Handle, Given] = field(factory=dict)
-    """What they give in this look."""
+    """The results of handle expressions in this iteration."""
     last: int = 0
 
     def __attrs_post_init__(self) -> None:
@@ -153,7 +154,7 @@ class Follower:
         self.asks_models = bool(self.program.tasks) or _asks_models(self.program)
 
     def run(self, step: Any) -> Seen:
-        """Drives what `look` gives. Raises TooInvolved."""
+        """Run a step of `evaluate` to its result. Raises TooInvolved."""
         if type(step) is tuple:
             return step
         stack: list[Any] = [step]
@@ -172,8 +173,8 @@ class Follower:
                 if not stack:
                     return sent  # type: ignore[no-any-return]
 
-    def afresh(self, steps: int) -> None:
-        """Ready to follow something else for so many steps, wherever the last was left."""
+    def restart(self, steps: int) -> None:
+        """Reset the state for another interpretation of at most `steps` nodes."""
         self.calling.clear()
         self.before, self.found = {}, {}
         self.tasking.clear()
@@ -181,8 +182,8 @@ class Follower:
         self.allowed = self.steps + steps
 
     def cross(self, operation: str, span: Span, clause: Clause | None) -> None:
-        """A branch of a conversation performs what a clause cannot take from there. What a clause
-        or a tool performs in turn may be for a tool that is called in order."""
+        """Record that a branch of a conversation performs an operation that a clause cannot take
+        there. A clause or a tool may perform on behalf of a tool that is called in order."""
         if operation != self.direct and any(task.template.in_order for task in self.program.tasks):
             return
         is_own = clause is not None and not clause.span.source.name.startswith("std/")
@@ -190,61 +191,63 @@ class Follower:
         first, unsure = self.crossed.get(at, (operation, True))
         self.crossed[at] = first, unsure and (self.unsure > 0 or operation != self.direct)
 
-    def look(self, node: Core, at: At) -> "Seen | Steps":
-        """The value and work of a node, to be yielded."""
+    def evaluate(self, node: Core, at: Location) -> "Seen | Steps":
+        """Return the step that gives a node's value and effect counts."""
         self.steps += 1
         if self.steps > self.allowed:
             raise TooInvolved
-        follow = FOLLOW.get(type(node))
+        follow = RULES.get(type(node))
         return follow(self, node, at) if follow is not None else _unknown(self, node, at)
 
-    def each(self, nodes: tuple[Core, ...], at: At) -> Generator[Any, Any, Any]:
-        """The values of nodes in a row, and their work together."""
+    def each(self, nodes: tuple[Core, ...], at: Location) -> Generator[Any, Any, Any]:
+        """Interpret nodes in a row. Return their values and the sum of their counts."""
         seen = []
         works = []
         for node in nodes:
-            value, work = yield self.look(node, at)
+            value, work = yield self.evaluate(node, at)
             seen.append(value)
             works.append(work)
         return tuple(seen), together(*works)
 
     def number(self) -> int:
-        """A number that nothing else has."""
+        """Return a fresh number."""
         self.last += 1
         return self.last
 
-    def anything(self, why: str, span: Span, handling: Handling | None) -> Work:
-        """What something unknown may do: perform any operation, any number of times."""
+    def anything(self, why: str, span: Span, handling: ActiveHandle | None) -> EffectCounts:
+        """Return the effects of an unknown function: any operation, any number of times."""
         self.expose(handling)
         bound = no_bound(why, span)
         if not self.asks_models:
-            return Work({ANYTHING: bound})
-        return Work({ANYTHING: bound, "model": bound, Elsewhere(certain(handling)): bound})
+            return EffectCounts({ANYTHING: bound})
+        return EffectCounts(
+            {ANYTHING: bound, "model": bound, EscapedCall(certain(handling)): bound}
+        )
 
-    def expose(self, handling: Handling | None) -> None:
-        """Whatever is performed here, every handler around it may take."""
+    def expose(self, handling: ActiveHandle | None) -> None:
+        """Record that every handler around may take operations from here."""
         while handling is not None:
             for clauses in handling.clauses.values():
                 self.open.update(clauses)
             handling = handling.outer
 
-    def closure(self, index: int, environment: Environment, depth: int = 0) -> Fn:
-        """A function with the environment `depth` levels up."""
+    def closure(self, index: int, environment: Environment, depth: int = 0) -> Closure:
+        """Return a function with the environment `depth` levels up."""
         found: Environment | None = environment
         for _ in range(depth):
             found = found.enclosing if found is not None else None
-        return self.values.make(Fn, index, found or environment)  # type: ignore[no-any-return]
+        return self.values.make(Closure, index, found or environment)  # type: ignore[no-any-return]
 
 
-def _unknown(m: Follower, node: Core, at: At) -> Steps:
-    """A kind of node that is not in the table: its parts may be evaluated any number of times."""
+def _unknown(m: AbstractInterpreter, node: Core, at: Location) -> Steps:
+    """Interpret a node without a rule: its parts may be evaluated any number of times."""
     seen, work = yield m.each(tuple(children(node)), at)
     why = "it is not known how often this is done"
     return m.values.within(seen) if seen else ANY, repeat_work(work, no_bound(why, at.place(node)))
 
 
 def children(node: Any) -> list[Any]:
-    """The nodes directly inside a node, whatever its kind."""
+    """Return the direct children of a node."""
     kind: Any = type(node)
     found: list[Any] = []
     for name in _names(kind):
@@ -262,12 +265,12 @@ def _names(kind: type) -> tuple[str, ...]:
 
 
 def is_core(value: Any) -> bool:
-    """Whether this is a node."""
+    """Return whether a value is a node."""
     return type(value).__module__ == Clause.__module__
 
 
 def parts(program: Program) -> list[Any]:
-    """Every node at the top of a unit, of a function or of a default."""
+    """Return every node at the top of a unit, of a function or of a default."""
     found: list[Any] = []
     for unit in program.units:
         found += [item.value if isinstance(item, Bind) else item for item in unit.items]
@@ -278,7 +281,7 @@ def parts(program: Program) -> list[Any]:
 
 
 def _asks_models(program: Program) -> bool:
-    """Whether `model` or a task is mentioned anywhere."""
+    """Return whether `model` or a task is mentioned anywhere."""
     for node in _all(parts(program)):
         value = getattr(node, "value", None)
         if isinstance(value, Task) or getattr(value, "name", "") in ("model", "run-plan"):
@@ -289,7 +292,7 @@ def _asks_models(program: Program) -> bool:
 
 
 def _all(nodes: list[Any]) -> Iterator[Any]:
-    """These nodes and all that are in them."""
+    """Yield these nodes and all their descendants."""
     work = [*nodes]
     while work:
         node = work.pop()
@@ -298,5 +301,5 @@ def _all(nodes: list[Any]) -> Iterator[Any]:
 
 
 def nothing(value: Abstract) -> Seen:
-    """A value that costs nothing."""
+    """Return a value without effects."""
     return value, NOTHING

@@ -1,8 +1,8 @@
-"""Loops, followed; how often their body is evaluated, where that can be proved.
+"""Rules for loops, and proofs of their number of turns.
 
-A loop is bounded if one of its variables counts: it starts at a number, every `recur` moves it the
-same way, and every `recur` stands behind a test that it has not yet reached its end; or if one is a
-list that every `recur` shortens.
+A loop is bounded if one of its variables is a counter: it starts at a number, every `recur` moves
+it in the same direction, and every `recur` is behind a test against its end. A loop is also bounded
+if every `recur` shortens one of its lists.
 """
 
 from collections.abc import Generator
@@ -11,12 +11,32 @@ from operator import ge, gt, le, lt
 from typing import Any, TypeAlias
 
 from sexplang.analysis.domain.bounds import GREATEST, Bound, atom, no_bound, number, plus
-from sexplang.analysis.domain.counts import count_of
-from sexplang.analysis.domain.effects_and_calls import NOTHING, Work, either, repeat_work, together
-from sexplang.analysis.domain.handler_stack import Turning
+from sexplang.analysis.domain.effects_and_calls import (
+    NOTHING,
+    EffectCounts,
+    either,
+    repeat_work,
+    together,
+)
+from sexplang.analysis.domain.handler_stack import ActiveLoop
 from sexplang.analysis.domain.primitive_results import size_of
-from sexplang.analysis.domain.values import ANY, NEVER, Abstract, Exact, Free, Upper, number_of
-from sexplang.analysis.interpreter.interpreter import At, Follower, Steps, children, follows
+from sexplang.analysis.domain.values import (
+    ANY,
+    NEVER,
+    Abstract,
+    Constant,
+    Free,
+    UpperBound,
+    count_of,
+    number_of,
+)
+from sexplang.analysis.interpreter.interpreter import (
+    AbstractInterpreter,
+    Location,
+    Steps,
+    children,
+    rule_for,
+)
 from sexplang.analysis.interpreter.recur_facts import Test, is_shorter, recurs, step_of
 from sexplang.analysis.interpreter.resume_rules import escape
 from sexplang.terms.classes.node import evolve
@@ -26,22 +46,22 @@ from sexplang.terms.source import Span
 
 ROUNDS = 5
 BY_HAND = 10_000
-"""How many turns of a loop over floats are counted."""
+"""The number of turns up to which a loop over floats is simulated."""
 
 
-@follows(Repeat)
-def repeat(m: Follower, node: Repeat, at: At) -> Steps:
-    count, before = yield m.look(node.count, at)
-    value, work = yield m.look(node.body, at)
+@rule_for(Repeat)
+def repeat(m: AbstractInterpreter, node: Repeat, at: Location) -> Steps:
+    count, before = yield m.evaluate(node.count, at)
+    value, work = yield m.evaluate(node.body, at)
     return m.values.within((value,)), together(
         before, repeat_work(work, count_of(count, at.place(node)))
     )
 
 
-@follows(Loop)
-def loop(m: Follower, node: Loop, at: At) -> Steps:
+@rule_for(Loop)
+def loop(m: AbstractInterpreter, node: Loop, at: Location) -> Steps:
     inits, before = yield m.each(node.inits, at)
-    turning = Turning(inits, inits)
+    turning = ActiveLoop(inits, inits)
     leading = _leading(node.body)
     for round in count():
         turning.turns = 0
@@ -54,7 +74,7 @@ def loop(m: Follower, node: Loop, at: At) -> Steps:
         known = turning.variables
         turning.variables = turning.wanted
         if round >= ROUNDS:
-            # What is still not all that a variable may be, may be anything.
+            # A variable that is still not stable may have any value.
             escape(*turning.wanted)
             pairs = zip(known, turning.wanted, strict=True)
             turning.variables = tuple([old if old is new else ANY for old, new in pairs])
@@ -65,38 +85,39 @@ def loop(m: Follower, node: Loop, at: At) -> Steps:
     return value, together(before, repeat_work(always, turns), *rest)
 
 
-Ways: TypeAlias = tuple[Work, Work | None, Work | None]
-"""What is done in every turn, before a `recur`, and in the last turn; None where there is none."""
+Ways: TypeAlias = tuple[EffectCounts, EffectCounts | None, EffectCounts | None]
+"""The counts of a turn before a `recur`, and of the last turn; None if there is none. The first
+part is done in every turn."""
 
 
 def _ways(
-    m: Follower, node: Any, at: At, leading: frozenset[int]
+    m: AbstractInterpreter, node: Any, at: Location, leading: frozenset[int]
 ) -> Generator[Any, Any, tuple[Abstract, Ways]]:
-    """The value of a body in tail position, and its work by where it leads."""
+    """Interpret a body in tail position. Return its value, and its counts by exit."""
     kind = type(node)
     if kind is Recur:
-        value, work = yield m.look(node, at)
+        value, work = yield m.evaluate(node, at)
         return value, (NOTHING, work, None)
     if kind is Let or kind is Sequence:
         first = node.values if kind is Let else node.items[:-1]
         seen, before = yield m.each(first, at)
         inner = node.body if kind is Let else node.items[-1]
-        inside = at.bound(m.values, seen) if kind is Let else at
+        inside = at.with_slots(m.values, seen) if kind is Let else at
         value, (always, again, last) = yield _ways(m, inner, inside, leading)
         return value, (together(before, always), again, last)
     if kind is If and id(node) in leading:
-        _, before = yield m.look(node.test, at)
+        _, before = yield m.evaluate(node.test, at)
         left, one = yield _ways(m, node.then, at, leading)
         right, other = yield _ways(m, node.otherwise, at, leading)
         return m.values.join(left, right), (before, _way(one, other, 1), _way(one, other, 2))
-    value, work = yield m.look(node, at)
+    value, work = yield m.evaluate(node, at)
     if id(node) in leading:
         return value, (work, NOTHING, NOTHING)
     return value, (NOTHING, None, work)
 
 
 def _leading(body: Any) -> frozenset[int]:
-    """The nodes of a body from which a `recur` of the loop's own is reached, by identity."""
+    """Return the identities of the nodes of a body that lead to a `recur` of this loop."""
     found: set[int] = set()
     work: list[tuple[Any, Any]] = [(body, None)]
     while work:
@@ -111,14 +132,14 @@ def _leading(body: Any) -> frozenset[int]:
     return frozenset(found)
 
 
-def _way(one: Ways, other: Ways, which: int) -> Work | None:
-    """The work of two branches that lead the same way."""
+def _way(one: Ways, other: Ways, which: int) -> EffectCounts | None:
+    """Return the counts of two branches with the same exit."""
     works = [together(ways[0], way) for ways in (one, other) if (way := ways[which]) is not None]
     return either(*works) if works else None
 
 
-@follows(Recur)
-def recur(m: Follower, node: Recur, at: At) -> Steps:
+@rule_for(Recur)
+def recur(m: AbstractInterpreter, node: Recur, at: Location) -> Steps:
     seen, work = yield m.each(node.arguments, at)
     if at.loop is not None:
         at.loop.turns += 1
@@ -126,8 +147,10 @@ def recur(m: Follower, node: Recur, at: At) -> Steps:
     return NEVER, work
 
 
-def _turns(m: Follower, node: Loop, inits: tuple[Abstract, ...], at: At) -> tuple[Bound, Bound]:
-    """How often `recur` is reached, and how often the body is evaluated."""
+def _turns(
+    m: AbstractInterpreter, node: Loop, inits: tuple[Abstract, ...], at: Location
+) -> tuple[Bound, Bound]:
+    """Return how often `recur` is reached, and how often the body is evaluated."""
     tested = list(recurs(node))
     for slot, init in enumerate(inits if tested else (), 1):
         given = [arguments[slot - 1] for arguments, _ in tested]
@@ -135,7 +158,7 @@ def _turns(m: Follower, node: Loop, inits: tuple[Abstract, ...], at: At) -> tupl
             size = size_of(init, at.place(node))  # of an empty list there is no rest: that fails
             if size.is_bounded:
                 return size, plus(size, number(1))
-        if not isinstance(init, Exact) or type(init.value) not in (int, float):
+        if not isinstance(init, Constant) or type(init.value) not in (int, float):
             continue
         steps = {step_of(one, slot) for one in given}
         step = min(steps, key=abs)
@@ -146,7 +169,7 @@ def _turns(m: Follower, node: Loop, inits: tuple[Abstract, ...], at: At) -> tupl
             found = [
                 bound
                 for test in tests
-                # Of several steps one may go past a single number.
+                # With several step sizes a variable may skip the end.
                 if test.slot == slot and (test.relation != "!=" or len(steps) == 1)
                 for bound in [_least(m, test, init.value, step, at, at.place(node))]
                 if bound is not None
@@ -162,12 +185,13 @@ def _turns(m: Follower, node: Loop, inits: tuple[Abstract, ...], at: At) -> tupl
 
 
 def _least(
-    m: Follower, test: Test, start: float, step: float, at: At, span: Span
+    m: AbstractInterpreter, test: Test, start: float, step: float, at: Location, span: Span
 ) -> tuple[Bound, Bound] | None:
-    """How often `recur` is reached and the body evaluated if the test holds before `recur`."""
+    """Return how often `recur` is reached and the body evaluated, if the test holds before
+    `recur`."""
     end = _end(m, test.end, at)
     relation = test.relation
-    if isinstance(end, Exact) and type(end.value) in (int, float):
+    if isinstance(end, Constant) and type(end.value) in (int, float):
         far = end.value
         if not type(start) is type(step) is type(far) is int:
             return _by_hand(start, step, relation, far)
@@ -188,13 +212,13 @@ def _least(
     if isinstance(end, Free):
         first = evolve(number_of(end), shift=more - start)
         return atom(first, span), atom(evolve(first, shift=more - start + 1, least=1), span)
-    if isinstance(end, Upper):
+    if isinstance(end, UpperBound):
         return plus(end.most, number(more)), plus(end.most, number(more + 1))
     return None
 
 
 def _by_hand(start: float, step: float, relation: str, end: float) -> tuple[Bound, Bound] | None:
-    """The same for floats, which are rounded at each step: they are counted as the loop does."""
+    """Return the same for floats, which are rounded at each step: simulate the loop."""
     holds = _RELATIONS.get(relation)
     if holds is None or max(abs(start), abs(step), abs(end)) > GREATEST:
         return None
@@ -208,10 +232,10 @@ def _by_hand(start: float, step: float, relation: str, end: float) -> tuple[Boun
 _RELATIONS: dict[str, Any] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
-def _end(m: Follower, node: Any, at: At) -> Abstract | None:
-    """What a test compares with, if it is a number or a variable from outside the loop."""
+def _end(m: AbstractInterpreter, node: Any, at: Location) -> Abstract | None:
+    """Return the end that a test compares with: a number, or a variable from outside the loop."""
     if type(node) is Const:
-        return m.values.exact(node.value)
+        return m.values.constant(node.value)
     if type(node) is not Local or node.depth == 0:
         return None
     environment: Any = at.environment

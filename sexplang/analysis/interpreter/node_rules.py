@@ -1,15 +1,22 @@
-"""Nodes that choose, bind and make values, followed."""
+"""Rules for nodes that choose, bind and construct values."""
 
 from functools import reduce
 
 from sexplang.analysis.domain.bounds import least, number, plus
-from sexplang.analysis.domain.effects_and_calls import Elsewhere, Work, either, together
+from sexplang.analysis.domain.effects_and_calls import EffectCounts, EscapedCall, either, together
 from sexplang.analysis.domain.environments import Environment
-from sexplang.analysis.domain.handler_stack import Handling
+from sexplang.analysis.domain.handler_stack import ActiveHandle
 from sexplang.analysis.domain.handler_stack import push_budget as budgeted_place
 from sexplang.analysis.domain.primitive_results import part_of, result_of
-from sexplang.analysis.domain.values import ANY, Abstract, Exact, Given, Table
-from sexplang.analysis.interpreter.interpreter import At, Follower, Seen, Steps, follows, nothing
+from sexplang.analysis.domain.values import ANY, Abstract, Constant, Symbolic, Table
+from sexplang.analysis.interpreter.interpreter import (
+    AbstractInterpreter,
+    Location,
+    Seen,
+    Steps,
+    nothing,
+    rule_for,
+)
 from sexplang.terms.core import (
     And,
     Budgeted,
@@ -33,13 +40,13 @@ from sexplang.terms.source import Span
 from sexplang.terms.values.value import truth
 
 
-@follows(Const)
-def const(m: Follower, node: Const, at: At) -> Seen:
-    return nothing(m.values.exact(node.value))
+@rule_for(Const)
+def const(m: AbstractInterpreter, node: Const, at: Location) -> Seen:
+    return nothing(m.values.constant(node.value))
 
 
-@follows(Local)
-def local(m: Follower, node: Local, at: At) -> Seen:
+@rule_for(Local)
+def local(m: AbstractInterpreter, node: Local, at: Location) -> Seen:
     environment: Environment | None = at.environment
     for _ in range(node.depth):
         environment = environment.enclosing if environment is not None else None
@@ -47,133 +54,136 @@ def local(m: Follower, node: Local, at: At) -> Seen:
     return nothing(slot or ANY)
 
 
-@follows(Known)
-def follow_known(m: Follower, node: Known, at: At) -> Seen:
+@rule_for(Known)
+def follow_known(m: AbstractInterpreter, node: Known, at: Location) -> Seen:
     return nothing(m.closure(node.function, at.environment, node.depth))
 
 
-@follows(Lambda)
-def lambda_(m: Follower, node: Lambda, at: At) -> Seen:
+@rule_for(Lambda)
+def lambda_(m: AbstractInterpreter, node: Lambda, at: Location) -> Seen:
     return nothing(m.closure(node.function, at.environment))
 
 
-@follows(If)
-def if_(m: Follower, node: If, at: At) -> Steps:
-    test, before = yield m.look(node.test, at)
+@rule_for(If)
+def if_(m: AbstractInterpreter, node: If, at: Location) -> Steps:
+    test, before = yield m.evaluate(node.test, at)
     m.notes.value(node.test, test)
-    if isinstance(test, Exact) and isinstance(node.test, Const):
-        value, after = yield m.look(node.then if truth(test.value) else node.otherwise, at)
+    if isinstance(test, Constant) and isinstance(node.test, Const):
+        value, after = yield m.evaluate(node.then if truth(test.value) else node.otherwise, at)
         return value, together(before, after)
-    then, left = yield m.look(node.then, at)
-    otherwise, right = yield m.look(node.otherwise, at)
+    then, left = yield m.evaluate(node.then, at)
+    otherwise, right = yield m.evaluate(node.otherwise, at)
     return m.values.join(then, otherwise), together(before, either(left, right))
 
 
-@follows(And)
-@follows(Or)
-def chain(m: Follower, node: And | Or, at: At) -> Steps:
+@rule_for(And)
+@rule_for(Or)
+def chain(m: AbstractInterpreter, node: And | Or, at: Location) -> Steps:
     seen, work = yield m.each(node.items, at)
     value: Abstract = seen[-1]
     for item, each in zip(node.items, seen, strict=True):
         m.notes.value(item, each)
     for each in seen[:-1]:
-        # What does not decide is not the value: nil and false for `or`, all else for `and`.
-        if not (isinstance(node, Or) and isinstance(each, Exact) and not truth(each.value)):
-            value = m.values.join(value, each if isinstance(node, Or) else m.values.exact(None))
+        # The value of a test that does not decide is not the result: nil and false for `or`, any
+        # other for `and`.
+        if not (isinstance(node, Or) and isinstance(each, Constant) and not truth(each.value)):
+            value = m.values.join(value, each if isinstance(node, Or) else m.values.constant(None))
     return value, work
 
 
-@follows(Seq)
-def seq(m: Follower, node: Seq, at: At) -> Steps:
+@rule_for(Seq)
+def seq(m: AbstractInterpreter, node: Seq, at: Location) -> Steps:
     seen, work = yield m.each(node.items, at)
     return seen[-1], work
 
 
-@follows(Let)
-def let(m: Follower, node: Let, at: At) -> Steps:
+@rule_for(Let)
+def let(m: AbstractInterpreter, node: Let, at: Location) -> Steps:
     seen, before = yield m.each(node.values, at)
-    value, work = yield m.look(node.body, at.bound(m.values, seen))
+    value, work = yield m.evaluate(node.body, at.with_slots(m.values, seen))
     return value, together(before, work)
 
 
-@follows(CallPrimitive)
-def call_primitive(m: Follower, node: CallPrimitive, at: At) -> Steps:
+@rule_for(CallPrimitive)
+def call_primitive(m: AbstractInterpreter, node: CallPrimitive, at: Location) -> Steps:
     seen, work = yield m.each(node.arguments, at)
     m.notes.call(node, None, seen)
     return result_of(m.values, node.primitive.name, seen, at.place(node)), work
 
 
-@follows(MakeTable)
-def make_table(m: Follower, node: MakeTable, at: At) -> Steps:
+@rule_for(MakeTable)
+def make_table(m: AbstractInterpreter, node: MakeTable, at: Location) -> Steps:
     seen, work = yield m.each(node.values, at)
     return m.values.table(dict(zip(node.keys, seen, strict=True))), work
 
 
-@follows(Path)
-def path(m: Follower, node: Path, at: At) -> Steps:
-    value, work = yield m.look(node.base, at)
+@rule_for(Path)
+def path(m: AbstractInterpreter, node: Path, at: Location) -> Steps:
+    value, work = yield m.evaluate(node.base, at)
     m.notes.value(node.base, value)
     for key in node.fields:
         value = part_of(m.values, value, key)
     return value, work
 
 
-@follows(Par)
-def par(m: Follower, node: Par, at: At) -> Steps:
+@rule_for(Par)
+def par(m: AbstractInterpreter, node: Par, at: Location) -> Steps:
     seen, work = yield m.each(node.branches, at)
     return result_of(m.values, "list", seen, at.place(node)), work
 
 
-@follows(Race)
-def race(m: Follower, node: Race, at: At) -> Steps:
+@rule_for(Race)
+def race(m: AbstractInterpreter, node: Race, at: Location) -> Steps:
     seen, work = yield m.each(node.branches, at)
     return reduce(m.values.join, seen), work
 
 
-@follows(Timed)
-def follow_timed(m: Follower, node: Timed, at: At) -> Steps:
+@rule_for(Timed)
+def follow_timed(m: AbstractInterpreter, node: Timed, at: Location) -> Steps:
     seen, work = yield m.each((node.seconds, node.body), at)
     return seen[1], work
 
 
-@follows(Budgeted)
-def follow_budget(m: Follower, node: Budgeted, at: At) -> Steps:
-    """`calls` bounds the model calls on behalf of the body; what is refused is not made."""
-    limits, before = yield m.look(node.limits, at)
+@rule_for(Budgeted)
+def follow_budget(m: AbstractInterpreter, node: Budgeted, at: Location) -> Steps:
+    """`calls` bounds the model calls on behalf of the body. A refused call is not made."""
+    limits, before = yield m.evaluate(node.limits, at)
     calls = calls_of(limits)
     if calls is None:
-        value, work = yield m.look(node.body, at)
+        value, work = yield m.evaluate(node.body, at)
         return value, together(before, work)
     inside = budgeted_place(m.number(), at.handling, at.environment)
-    value, work = yield m.look(node.body, at.inside(inside))
+    value, work = yield m.evaluate(node.body, at.under(inside))
     return value, together(before, within_budget(work, calls, inside, at.place(node)))
 
 
 def calls_of(limits: Abstract) -> int | None:
-    """How many model calls a budget allows, where that is written."""
+    """Return the number of model calls that a budget allows, if it is a literal."""
     calls = dict(limits.fields).get("calls") if isinstance(limits, Table) else None
-    return calls.value if isinstance(calls, Exact) and type(calls.value) is int else None
+    return calls.value if isinstance(calls, Constant) and type(calls.value) is int else None
 
 
-def within_budget(work: Work, calls: int, inside: Handling, span: Span) -> Work:
-    """What a budget leaves of some work: as many model calls as it has, and those of continuations
-    that have left it."""
+def within_budget(work: EffectCounts, calls: int, inside: ActiveHandle, span: Span) -> EffectCounts:
+    """Return the counts under a budget: at most `calls` model calls, and those of continuations
+    that have left the budget."""
     beyond = [
         bound
         for key, bound in work.counts.items()
-        if isinstance(key, Elsewhere) and inside.number not in key.budgets
+        if isinstance(key, EscapedCall) and inside.number not in key.budgets
     ]
     bound = least(work.of("model"), reduce(plus, beyond, number(calls)), span)
-    return Work({**work.without("model").counts, **({} if bound.is_zero else {"model": bound})})
+    return EffectCounts(
+        {**work.without("model").counts, **({} if bound.is_zero else {"model": bound})}
+    )
 
 
-@follows(InputValue)
-def input_value(m: Follower, node: InputValue, at: At) -> Steps:
-    value: Abstract = m.values.make(Given, node.name, (), node.name in m.integers)
+@rule_for(InputValue)
+def input_value(m: AbstractInterpreter, node: InputValue, at: Location) -> Steps:
+    value: Abstract = m.values.make(Symbolic, node.name, (), node.name in m.integers)
     if node.default is None:
         return nothing(value)
-    default, work = yield m.look(node.default, at)
-    # A default that is computed is not among the inputs that a bound is told of.
+    default, work = yield m.evaluate(node.default, at)
+    # A bound is evaluated without computed defaults.
     if not isinstance(node.default, Const):
         value = m.values.within((default,))
     return value, work

@@ -1,4 +1,4 @@
-"""What was seen while a program was followed: what calls were given, and what places were worth."""
+"""Observations of the interpretation: arguments of calls and values of nodes."""
 
 from typing import TypeAlias
 
@@ -9,19 +9,18 @@ from sexplang.terms.source import Span
 
 CallNode: TypeAlias = Call | CallKnown | CallPrimitive
 Given: TypeAlias = tuple[Abstract | None, tuple[Abstract, ...]]
-"""The callee, where it is no primitive, and the arguments."""
+"""The callee (None for a primitive) and the arguments."""
 
 
 @define(eq=False)
-class Notes:
-    """Of each node everything that it was ever seen with, each once."""
+class Observations:
+    """The values that each node was seen with."""
 
     calls: dict[CallNode, dict[Given, None]] = field(factory=dict)
     values: dict[Core, dict[Abstract, None]] = field(factory=dict)
-    """Of tests, and of what fields are read from."""
+    """The values of tests, and of the bases of field accesses."""
     tests: dict[Span, dict[Abstract, None]] = field(factory=dict)
-    """What the function gives by which `filter`, `any?` or `all?` chooses, by the place of the
-    call."""
+    """The results of the predicates of `filter`, `any?` and `all?`, by span of the call."""
 
     def call(
         self, node: CallNode, callee: Abstract | None, arguments: tuple[Abstract, ...]
@@ -34,9 +33,9 @@ class Notes:
     def test(self, span: Span, value: Abstract) -> None:
         self.tests.setdefault(span, {})[value] = None
 
-    def over(self, others: "Notes") -> "Notes":
-        """These, and the others of places that were not seen here."""
-        return Notes(
+    def over(self, others: "Observations") -> "Observations":
+        """Return these observations, completed by the others for spans that are absent here."""
+        return Observations(
             {**others.calls, **self.calls},
             {**others.values, **self.values},
             {**others.tests, **self.tests},

@@ -1,36 +1,36 @@
-"""Plans of subtasks, followed: what a plan may have done, whoever proposes it."""
+"""Rules for plans of subtasks: the effects of any plan that may be proposed."""
 
 from typing import Any
 
 from sexplang.analysis.domain.bounds import no_bound, number
 from sexplang.analysis.domain.effects_and_calls import repeat_work, together
-from sexplang.analysis.domain.handler_stack import Handling
+from sexplang.analysis.domain.handler_stack import ActiveHandle
 from sexplang.analysis.domain.primitive_results import item_of, size_of
 from sexplang.analysis.domain.values import ANY, DATA, Abstract
 from sexplang.analysis.interpreter.call_rules import HIGHER, SHIPPED, apply
 from sexplang.analysis.interpreter.handler_rules import perform
-from sexplang.analysis.interpreter.interpreter import Follower, Steps, nothing
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Steps, nothing
 from sexplang.analysis.interpreter.resume_rules import escape
 from sexplang.terms.source import Span
 
 _SUBTASKS = 10
 _FIXES = 2
 _STATES = 6
-"""How many subtasks a plan has at most, how often the output of one is put right where nobody says
-otherwise, and how many of its states are told besides those."""
+"""The greatest number of subtasks of a plan, the default number of corrections of one output, and
+the number of other reported states."""
 
 
 def _run_subplan(
-    m: Follower,
+    m: AbstractInterpreter,
     given: tuple[Abstract | None, ...],
     labels: Any,
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
 ) -> Steps:
-    """`(run-subplan plan limits validate fixes)`: subtasks are done under `attempt`, and a person
-    may be asked once."""
+    """`(run-subplan plan limits validate fixes)`: subtasks run under `attempt`, and a person may be
+    asked once."""
     _, _, validate, fixes = given
-    inside = Handling(m.number(), handling, m.values.environment(None, ()), {"error": ()})
+    inside = ActiveHandle(m.number(), handling, m.values.environment(None, ()), {"error": ()})
     inside.solid = handling.solid if handling is not None else None
     times = number(_SUBTASKS * (1 + _FIXES), span)
     if fixes is not None:
@@ -51,7 +51,11 @@ SHIPPED[("std/subplans", "run-subplan")] = _run_subplan
 
 
 def _fork_graph(
-    m: Follower, given: tuple[Abstract, ...], labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter,
+    given: tuple[Abstract, ...],
+    labels: Any,
+    handling: ActiveHandle | None,
+    span: Span,
 ) -> Steps:
     """`(fork-graph f nodes after)`: f of each node and a list of values, once."""
     function, nodes, _ = given
@@ -62,16 +66,24 @@ def _fork_graph(
 
 
 def _in_node(
-    m: Follower, given: tuple[Abstract, ...], labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter,
+    given: tuple[Abstract, ...],
+    labels: Any,
+    handling: ActiveHandle | None,
+    span: Span,
 ) -> Steps:
     """`(in-node node budget f)`."""
     return (yield from apply(m, given[2], (), (), handling, span))
 
 
 def _judge(
-    m: Follower, given: tuple[Abstract, ...], labels: Any, handling: Handling | None, span: Span
+    m: AbstractInterpreter,
+    given: tuple[Abstract, ...],
+    labels: Any,
+    handling: ActiveHandle | None,
+    span: Span,
 ) -> Any:
-    """Data about a plan or a subtask: pure."""
+    """A pure function of plans and subtasks."""
     return nothing(DATA)
 
 

@@ -1,4 +1,4 @@
-"""Where the next turn of a loop is taken: what it is given, and what is known to hold there."""
+"""Facts about the `recur` forms of a loop: the arguments, and the tests that hold there."""
 
 from collections.abc import Iterator
 from typing import Any, TypeAlias, TypeGuard
@@ -9,13 +9,13 @@ from sexplang.terms.core import And, CallPrimitive, Const, If, Let, Local, Loop,
 from sexplang.terms.core import Seq as Sequence
 
 TESTS = 40
-"""How many tests on the way to a `recur` are kept in mind."""
+"""The number of tests on the way to a `recur` that are recorded."""
 
 
 @frozen
 class Test:
-    """What holds of a slot of the loop where `recur` is reached: `slot < end` and the like; with
-    the relation `filled`, that it is not an empty list."""
+    """A fact about a slot of the loop at a `recur`: `slot < end` and the like. The relation
+    `filled` says that the list is not empty."""
 
     slot: int
     relation: str
@@ -24,11 +24,11 @@ class Test:
 
 Tests: TypeAlias = tuple[Test, ...]
 Names: TypeAlias = dict[int, Any]
-"""What the names that a `let` has bound since the loop's body began stand for, by slot."""
+"""The values of names that a `let` in the loop's body has bound, by slot."""
 
 
 def recurs(loop: Loop) -> Iterator[tuple[tuple[Any, ...], Tests]]:
-    """The arguments of every `recur` of the loop's own, with what is known to hold there."""
+    """Yield the arguments of every `recur` of this loop, with the facts that hold there."""
     work: list[tuple[Any, Tests, Names, int]] = [(loop.body, (), {}, len(loop.inits) + 1)]
     while work:
         node, tests, names, size = work.pop()
@@ -53,7 +53,7 @@ def recurs(loop: Loop) -> Iterator[tuple[tuple[Any, ...], Tests]]:
 
 
 def _resolve(node: Any, names: Names) -> Any:
-    """What an argument stands for, and the arguments of that if it is a call."""
+    """Return the value of an argument, with names resolved, also in the arguments of a call."""
     node = _resolve_name(node, names)
     if type(node) is not CallPrimitive:
         return node
@@ -67,7 +67,7 @@ def _resolve_name(node: Any, names: Names) -> Any:
 
 
 def _tests_of(node: Any, outcome: bool) -> Tests:
-    """What a test says about slots where it came out like this."""
+    """Return the facts about slots that follow from the outcome of a test."""
     if type(node) is (And if outcome else Or):
         return tuple(test for item in node.items for test in _tests_of(item, outcome))
     if type(node) is not CallPrimitive:
@@ -95,11 +95,11 @@ def _tests_of(node: Any, outcome: bool) -> Tests:
 _OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "=": "!=", "!=": "=", "equal?": "!="}
 _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 _FILLED = {">": 0, ">=": 1, "=": 1, "equal?": 1}
-"""A list whose length compares like this with so much or more has items."""
+"""A list is not empty if its length compares like this with at least this number."""
 
 
 def slot_of(node: Any) -> int:
-    """Which variable of the loop this is; 0 if it is none."""
+    """Return the slot of a loop variable, or 0 for any other node."""
     return node.index if type(node) is Local and node.depth == 0 else 0
 
 
@@ -112,7 +112,7 @@ def _is_count(node: Any, least: int) -> bool:
 
 
 def is_shorter(node: Any, slot: int, tests: Tests) -> bool:
-    """Whether a `recur` gives the variable its own list without the first items."""
+    """Return whether a `recur` passes the variable's own list without its first items."""
     if not _is_call(node, "rest", "cdr", "drop") or slot_of(node.arguments[0]) != slot:
         return False
     if node.primitive.name != "drop":
@@ -121,7 +121,7 @@ def is_shorter(node: Any, slot: int, tests: Tests) -> bool:
 
 
 def step_of(node: Any, slot: int) -> float:
-    """By how much a `recur` moves the variable; 0 if that is not plain to see."""
+    """Return the step by which a `recur` moves the variable, or 0 if it is not known."""
     if not _is_call(node, "+", "-") or len(node.arguments) != 2:
         return 0
     left, right = node.arguments

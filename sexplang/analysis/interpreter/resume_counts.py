@@ -1,5 +1,5 @@
-"""A clause to how often it may call its continuation or end it with `abandon`, which leaves its
-scopes once more: a number, or None for any number."""
+"""The number of times that a clause may resume or abandon its continuation, or None for any number.
+An `abandon` leaves the scopes once more."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ _KIND = {"never": 0, "tail": 1}
 
 
 def shots(clause: Clause, slot: int) -> int | None:
-    """How often one activation of the clause resumes; `slot` is where the continuation stands."""
+    """Return how often one activation of the clause resumes; `slot` is the continuation's slot."""
     known = _KIND.get(clause.kind)
     if known is not None or clause.kind == "kept":
         return known
@@ -21,7 +21,7 @@ MANY = 1_000
 
 
 class _Counting:
-    """Counts from the leaves up, on a stack of its own."""
+    """A count from the leaves up, on an explicit stack."""
 
     def __init__(self, slot: int) -> None:
         self.slot = slot

@@ -1,62 +1,66 @@
-"""Calls of continuations, followed, and continuations that are lost sight of.
+"""Rules for calls of continuations, and for continuations that escape.
 
-How often a clause calls its continuation is counted where it calls it, by whatever name: what is
-bound to it, or a function that it is given to. That is exact for as long as it stays in the clause.
-One that leaves it, in a value, an error or the answer of another, or among more functions than are
-told apart, has escaped: it may be called any number of times.
+A clause's calls of its continuation are counted at the call, under any name: a binding, or a
+parameter of a called function. The count is exact while the continuation stays in the clause. A
+continuation escapes in a value, an error or the answer of another clause, or in a set of more than
+`MANY` functions. An escaped continuation may be called any number of times.
 """
 
 from sexplang.analysis.domain.bounds import no_bound
-from sexplang.analysis.domain.effects_and_calls import Resumed, Work, once, together
+from sexplang.analysis.domain.effects_and_calls import EffectCounts, ResumedCall, once, together
 from sexplang.analysis.domain.environments import Environment
-from sexplang.analysis.domain.handler_stack import Activation, Handling, is_counted
+from sexplang.analysis.domain.handler_stack import Activation, ActiveHandle, is_counted
 from sexplang.analysis.domain.values import (
     ANY,
     Abstract,
-    Fn,
-    Loose,
+    Closure,
     Resume,
-    Sized,
+    SizedList,
     Table,
+    Top,
 )
-from sexplang.analysis.interpreter.interpreter import Follower, Seen
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Seen
 from sexplang.terms.source import Span
 
 ELSEWHERE = "a continuation is called inside another handler, or outside a budget"
 
 
 def resume(
-    m: Follower,
+    m: AbstractInterpreter,
     callee: Resume,
     arguments: tuple[Abstract, ...],
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
 ) -> Seen:
-    """What a continuation does is counted where it was captured; see `handlers`."""
+    """Interpret a resume. The effects of a continuation are counted at its capture; see
+    `handler_rules`."""
     activation = callee.activation
-    given = arguments[0] if arguments else m.values.exact(None)
+    given = arguments[0] if arguments else m.values.constant(None)
     escape(*arguments)
     old = activation.resumed
     activation.resumed = given if old is None else m.values.join(old, given)
     if not is_counted(handling, activation.handling.outer):
         return ANY, elsewhere(m, activation, span, handling)
-    return activation.handling.assumed, once(Resumed(activation.number), span)
+    return activation.handling.assumed, once(ResumedCall(activation.number), span)
 
 
-def elsewhere(m: Follower, activation: Activation, span: Span, handling: Handling | None) -> Work:
-    """A call of a continuation where what it does is not what it was when it was captured."""
-    called = Work({Resumed(activation.number): no_bound(ELSEWHERE, span)})
+def elsewhere(
+    m: AbstractInterpreter, activation: Activation, span: Span, handling: ActiveHandle | None
+) -> EffectCounts:
+    """Return the effects of a resume under other handlers or budgets than at capture: they are
+    counted again."""
+    called = EffectCounts({ResumedCall(activation.number): no_bound(ELSEWHERE, span)})
     return together(called, m.anything(ELSEWHERE, span, handling))
 
 
 def escape(*values: Abstract | None) -> None:
-    """The continuations in these values may be called from anywhere."""
+    """Mark the continuations in these values as callable from anywhere."""
     for one in continuations(*values):
         one.escaped = True
 
 
 def continuations(*values: Abstract | None) -> set[Activation]:
-    """Those that values are, hold or are closed over."""
+    """Return the continuations that the values are, hold or close over."""
     found: set[Activation] = set()
     seen: set[int] = set()
     work: list[Abstract | Environment | None] = [*values]
@@ -67,14 +71,14 @@ def continuations(*values: Abstract | None) -> set[Activation]:
         seen.add(id(value))
         if isinstance(value, Resume):
             found.add(value.activation)
-        elif isinstance(value, Fn):
+        elif isinstance(value, Closure):
             work.append(value.environment)
         elif isinstance(value, Environment):
             work += [value.enclosing, value.before, *value.slots]
-        elif isinstance(value, Sized):
+        elif isinstance(value, SizedList):
             work.append(value.item)
         elif isinstance(value, Table):
             work += [item for _, item in value.fields]
-        elif isinstance(value, Loose):
+        elif isinstance(value, Top):
             work += value.functions or ()
     return found

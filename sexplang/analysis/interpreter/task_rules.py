@@ -1,12 +1,12 @@
-"""Task calls, followed: how often a conversation may ask the model, and what else it performs."""
+"""Rules for task calls: the model calls of a conversation, and its other operations."""
 
 from sexplang.analysis.domain.bounds import Bound, no_bound, number
-from sexplang.analysis.domain.effects_and_calls import Work, either, repeat_work, together
-from sexplang.analysis.domain.handler_stack import Handling
-from sexplang.analysis.domain.values import ANY, DATA, Abstract, Answer, Fn
+from sexplang.analysis.domain.effects_and_calls import EffectCounts, either, repeat_work, together
+from sexplang.analysis.domain.handler_stack import ActiveHandle
+from sexplang.analysis.domain.values import ANY, DATA, Abstract, Answer, Closure
 from sexplang.analysis.interpreter.call_rules import SHAPES, enter_function
 from sexplang.analysis.interpreter.handler_rules import failing, perform
-from sexplang.analysis.interpreter.interpreter import Costs, Follower, Steps
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Costs, Steps
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.program import Function
 from sexplang.terms.source import Span
@@ -21,18 +21,18 @@ TOOLS = {
     "propose_subplan": "subplan",
     "system:run_script": "run-script",
 }
-"""What a conversation performs for the tools that have an operation of their own."""
+"""The operations that a conversation performs for built-in tools."""
 
 LOOKUPS = {
     "command": "list-files",
     "description": "search-memory",
     "context_description": "search-memory",
 }
-"""What a conversation performs to find its files, by the source that its template names."""
+"""The operations that a conversation performs to find its files, by source in the template."""
 
 
 def turns_of(template: Template, costs: Costs) -> int:
-    """How many times a conversation may ask the model, as the tasks room has it."""
+    """Return the greatest number of model calls of a conversation, as `tasks` limits it."""
     if template.limits.max_turns is not None:
         return template.limits.max_turns
     if template.allowed_tools:
@@ -41,13 +41,14 @@ def turns_of(template: Template, costs: Costs) -> int:
 
 
 def converse(
-    m: Follower,
+    m: AbstractInterpreter,
     task: Task,
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
     reads: bool = False,
 ) -> Steps:
-    """One conversation. Every call of a tool is under `attempt`: its failure is told the model."""
+    """Interpret one conversation. Every tool call is under `attempt`: the model is told of its
+    failure."""
     template = task.template
     turns = turns_of(template, m.costs)
     # A clause that answers works for the conversation: a task in it inherits its files.
@@ -65,14 +66,14 @@ def converse(
         why = no_bound(f"`{task.name}` may have itself done as a subtask", first)
         return ANY, repeat_work(together(*works), why)
     m.tasking[task.name] = span
-    inside = Handling(m.number(), handling, m.values.environment(None, ()), {"error": ()})
+    inside = ActiveHandle(m.number(), handling, m.values.environment(None, ()), {"error": ()})
     inside.solid = handling.solid if handling is not None else None
     called = _functions(m, task, turns)
     own = () if _is_taken(handling, "tool") else tuple([name for name, _ in called])
     if _is_taken(handling, "compact"):
         _, work = yield perform(m, "compact", (ANY,) * 3, inside, span)
         works.append(repeat_work(work, number(turns, span)))
-    branch = Handling(m.number(), inside, inside.environment)
+    branch = ActiveHandle(m.number(), inside, inside.environment)
     branch.solid, branch.branches = inside.solid, True
     if searches:
         m.unsure += 1
@@ -89,7 +90,7 @@ def converse(
         m.unsure -= each.unsure
     for name, function in called:
         place = inside if name in template.in_order else branch
-        callee = m.values.make(Fn, function.index, m.top or m.values.environment(None, ()))
+        callee = m.values.make(Closure, function.index, m.top or m.values.environment(None, ()))
         given = (ANY,) * (len(function.params) + (function.rest is not None))
         _, work = yield enter_function(m, callee, function, given, place, span)
         works.append(repeat_work(work, _any_number(task, "use its tools", span)))
@@ -100,7 +101,7 @@ def converse(
     return value, together(*works, work)
 
 
-def _is_taken(handling: Handling | None, operation: str) -> bool:
+def _is_taken(handling: ActiveHandle | None, operation: str) -> bool:
     while handling is not None:
         if operation in handling.clauses:
             return True
@@ -109,8 +110,8 @@ def _is_taken(handling: Handling | None, operation: str) -> bool:
 
 
 @frozen(eq=False)
-class Performed:
-    """What a conversation performs beside `model`, and how often."""
+class PerformCount:
+    """An operation that a conversation performs beside `model`, and its count."""
 
     operation: str
     count: Bound
@@ -118,42 +119,42 @@ class Performed:
     alone: bool = False
     """Whether it is performed in the conversation's own branch."""
     unsure: bool = False
-    """Whether it may be that no run performs it."""
+    """Whether it may never be performed."""
 
 
 def _list_performs(
-    m: Follower, task: Task, turns: int, reads: bool, own: tuple[str, ...], span: Span
-) -> list[Performed]:
-    """All but the tools that are its `own` functions. One turn may call tools any number of
-    times."""
+    m: AbstractInterpreter, task: Task, turns: int, reads: bool, own: tuple[str, ...], span: Span
+) -> list[PerformCount]:
+    """Return all operations but those of its `own` functions as tools. One turn may call any number
+    of tools."""
     template = task.template
-    found: list[Performed] = []
+    found: list[PerformCount] = []
     paths, source = len(template.file_paths.paths), template.file_paths.source
     looked = LOOKUPS.get(source)
     if looked is not None:
-        found.append(Performed(looked, number(1, span)))
+        found.append(PerformCount(looked, number(1, span)))
         why = f"`{task.name}` looks for its files"
-        found.append(Performed("read-file", no_bound(why, span)))
+        found.append(PerformCount("read-file", no_bound(why, span)))
     elif reads:
         why = f"`{task.name}` may be given any files"
-        found.append(Performed("read-file", no_bound(why, span), unsure=True))
+        found.append(PerformCount("read-file", no_bound(why, span), unsure=True))
     elif paths:
-        found.append(Performed("read-file", number(paths, span)))
+        found.append(PerformCount("read-file", number(paths, span)))
     if turns < 2:
-        # What a tool gives after the last turn nobody reads: it is not called.
+        # The result of a tool after the last turn is not read, so the tool is not called.
         return found
     tasks = {each.name for each in m.program.tasks}
     for tool in dict.fromkeys(template.allowed_tools):
         does = "ask for subtasks" if tool == "spawn_subtask" else "use its tools"
         count = _any_number(task, does, span)
         if tool not in TOOLS and tool in tasks and m.program.has_tool(tool):
-            fields = {**dict.fromkeys(_REQUEST, DATA), "name": m.values.exact(tool)}
-            found.append(Performed("subtask", count, (m.values.table(fields),), alone=True))
+            fields = {**dict.fromkeys(_REQUEST, DATA), "name": m.values.constant(tool)}
+            found.append(PerformCount("subtask", count, (m.values.table(fields),), alone=True))
         elif tool not in own:
             operation = TOOLS.get(tool, "tool")
             alone = operation in _ALONE or tool in template.in_order
             given = (ANY, m.values.table({})) if operation == "tool" else (ANY,)
-            found.append(Performed(operation, count, given, alone=alone))
+            found.append(PerformCount(operation, count, given, alone=alone))
     return found
 
 
@@ -165,8 +166,8 @@ def _any_number(task: Task, does: str, span: Span) -> Bound:
     return no_bound(f"`{task.name}` may {does} any number of times in one turn", span)
 
 
-def _functions(m: Follower, task: Task, turns: int) -> list[tuple[str, Function]]:
-    """The functions of the program that its model may call, by the names of the tools."""
+def _functions(m: AbstractInterpreter, task: Task, turns: int) -> list[tuple[str, Function]]:
+    """Return the functions of the program that the model may call, by tool name."""
     if turns < 2:
         return []
     tools = m.program.tools
@@ -175,9 +176,11 @@ def _functions(m: Follower, task: Task, turns: int) -> list[tuple[str, Function]
     return [(name, tools[name]) for name in names if name in tools and name not in tasks]
 
 
-def any_task(m: Follower, handling: Handling | None, span: Span, reads: bool) -> Steps:
-    """Any task of the program."""
-    works: list[Work] = []
+def any_task(
+    m: AbstractInterpreter, handling: ActiveHandle | None, span: Span, reads: bool
+) -> Steps:
+    """Interpret a call of any task of the program."""
+    works: list[EffectCounts] = []
     m.unsure += 1
     for task in m.program.tasks:
         _, work = yield converse(m, task, handling, span, reads)
@@ -188,10 +191,10 @@ def any_task(m: Follower, handling: Handling | None, span: Span, reads: bool) ->
 
 
 def _task(
-    m: Follower,
+    m: AbstractInterpreter,
     shape: Task,
     arguments: tuple[Abstract, ...],
-    handling: Handling | None,
+    handling: ActiveHandle | None,
     span: Span,
 ) -> Steps:
     return converse(m, shape, handling, span)

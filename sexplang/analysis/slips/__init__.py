@@ -1,10 +1,11 @@
-"""A program to the slips in it: what is allowed, and what its author cannot have meant."""
+"""Slips: mistakes that the compiler accepts and the author cannot have meant."""
 
-from sexplang.analysis.interpreter.interpreter import Follower
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
 from sexplang.analysis.slips.answers import misread_answers
 from sexplang.analysis.slips.argument_kinds import misfits
 from sexplang.analysis.slips.catch_words import never_raised
 from sexplang.analysis.slips.certain import Certain
+from sexplang.analysis.slips.deprecated_names import find_deprecated
 from sexplang.analysis.slips.handler_answers import find_misanswers
 from sexplang.analysis.slips.payloads import misread_payloads, misread_settings
 from sexplang.analysis.slips.prompt_parameters import find_unused_params
@@ -17,8 +18,8 @@ from sexplang.terms.source import Span
 __all__ = ["find_misuses", "slips"]
 
 
-def find_misuses(m: Follower) -> list[Diagnostic]:
-    """What following the program shows; of one call what says most."""
+def find_misuses(m: AbstractInterpreter) -> list[Diagnostic]:
+    """Return the slips that the interpretation shows. For one call, return the most specific."""
     certain = Certain(m.program)
     answers = list(misread_answers(m, certain))
     places = [each.span for each in answers]
@@ -38,7 +39,7 @@ def _is_in(inner: Span | None, outer: Span | None) -> bool:
 
 
 def slips(program: Program) -> list[Diagnostic]:
-    """What the text alone shows."""
+    """Return the slips that the text alone shows."""
     return [
         *never_raised(program),
         *find_discarded(program),
@@ -46,4 +47,5 @@ def slips(program: Program) -> list[Diagnostic]:
         *misread_settings(program),
         *find_unused_params(program),
         *find_swapped_texts(program),
+        *find_deprecated(program),
     ]

@@ -1,4 +1,4 @@
-"""A task to the type of its answer, as a JSON Schema, and what a value of that type can be."""
+"""The type of a task's answer, as a JSON Schema, and the values of that type."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ _KINDS = {
 
 
 def type_of(task: Task) -> Type:
-    """What it answers with; the empty schema where that may be anything."""
+    """Return the type of a task's answer. The empty schema stands for any value."""
     template = task.template
     if isinstance(template.returns, dict):
         return template.returns
@@ -38,7 +38,8 @@ def type_of(task: Task) -> Type:
 
 
 def kind_of_type(type_: Type) -> str | None:
-    """The one kind of all its values; None where there are several, or nobody knows."""
+    """Return the one kind of all values of a type, or None if there are several or it is not
+    known."""
     named, choices = type_.get("type"), type_.get("enum")
     if isinstance(choices, (list, tuple)):
         kinds = {_kind_of(choice) for choice in choices}
@@ -47,7 +48,7 @@ def kind_of_type(type_: Type) -> str | None:
 
 
 def may_equal(type_: Type, literal: Any) -> bool:
-    """Whether an answer of the type may be equal to a literal."""
+    """Return whether an answer of the type may be equal to a literal."""
     choices = type_.get("enum")
     if isinstance(choices, (list, tuple)):
         return literal in choices and not isinstance(literal, Symbol)
@@ -56,7 +57,7 @@ def may_equal(type_: Type, literal: Any) -> bool:
 
 
 def has_field(type_: Type, name: str) -> bool:
-    """Whether an answer of the type may have a field of this name."""
+    """Return whether an answer of the type may have a field of this name."""
     kind = kind_of_type(type_)
     if kind is None:
         return True
@@ -68,7 +69,7 @@ def has_field(type_: Type, name: str) -> bool:
 
 
 def type_of_field(type_: Type, name: str) -> Type:
-    """Of an answer of the type; the empty schema where nobody knows."""
+    """Return the type of a field of an answer; the empty schema if it is not known."""
     fields = type_.get("properties")
     found = fields.get(name) if isinstance(fields, dict) else None
     return found if isinstance(found, dict) else ANY_TYPE

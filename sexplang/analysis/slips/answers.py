@@ -1,11 +1,11 @@
-"""Answers of tasks to where they are taken for something else: as a test, in a comparison, as the
-TaskResult that they stand in."""
+"""Slips with the answers of tasks: an answer as a test, in a comparison, or in place of its
+TaskResult."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sexplang.analysis.domain.values import Abstract, Answer, Attempted, Exact
-from sexplang.analysis.interpreter.interpreter import Follower
+from sexplang.analysis.domain.values import Abstract, Answer, Attempted, Constant
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
 from sexplang.analysis.own_nodes import is_own, own_nodes
 from sexplang.analysis.slips.answer_types import (
     ANY_TYPE,
@@ -27,8 +27,8 @@ from sexplang.terms.values.value import Task
 FIELDS = ("content", "notes", "parsed_content", "status", "usage")
 
 
-def misread_answers(m: Follower, certain: Certain) -> Iterator[Diagnostic]:
-    """What every run that comes there gets wrong."""
+def misread_answers(m: AbstractInterpreter, certain: Certain) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each place that is wrong in every run."""
     tests: dict[Span, Diagnostic] = {}
     for node in own_nodes(m.program):
         if not is_own(node.span) or isinstance(node.span, Made):
@@ -48,12 +48,12 @@ def misread_answers(m: Follower, certain: Certain) -> Iterator[Diagnostic]:
     yield from tests.values()
 
 
-def _values_seen(m: Follower, node: Any) -> Iterable[Abstract]:
+def _values_seen(m: AbstractInterpreter, node: Any) -> Iterable[Abstract]:
     return m.notes.values.get(node, {})
 
 
 def _tests(node: Any) -> Iterator[Any]:
-    """The nodes whose truth decides."""
+    """Yield the nodes whose truth decides."""
     found: list[Any] = []
     if isinstance(node, If):
         found.append(node.test)
@@ -66,7 +66,7 @@ def _tests(node: Any) -> Iterator[Any]:
             found.append(test.items[-1])
 
 
-def _of_call(m: Follower, certain: Certain, node: CallPrimitive) -> Iterator[Diagnostic]:
+def _of_call(m: AbstractInterpreter, certain: Certain, node: CallPrimitive) -> Iterator[Diagnostic]:
     given = [values for _, values in m.notes.calls.get(node, {})]
     name = node.primitive.name
     if not given or not node.arguments:
@@ -88,7 +88,7 @@ def _of_call(m: Follower, certain: Certain, node: CallPrimitive) -> Iterator[Dia
 
 
 def _as_test(values: Iterable[Abstract], span: Span, attempted: bool) -> Iterator[Diagnostic]:
-    """A test that is true whatever was answered."""
+    """Yield a diagnostic for a test that is true for every answer."""
     whys = {_always_true(value) for value in values}
     if attempted:
         whys = {_FAILURE}
@@ -127,14 +127,14 @@ def _always_true(value: Abstract) -> tuple[str, str] | None:
 
 
 def _check_comparison(
-    m: Follower, given: list[tuple[Abstract, ...]], certain: Certain, node: CallPrimitive
+    m: AbstractInterpreter, given: list[tuple[Abstract, ...]], certain: Certain, node: CallPrimitive
 ) -> Iterator[Diagnostic]:
-    """Two values of which one is a literal."""
+    """Check a comparison of a value with a literal."""
     for at in (0, 1):
         literals = {one[1 - at] for one in given}
         (literal,) = literals if len(literals) == 1 else (None,)
         if (
-            isinstance(literal, Exact)
+            isinstance(literal, Constant)
             and not callable(literal.value)
             and all(map(certain.is_certain, node.arguments))
         ):
@@ -155,7 +155,7 @@ def _check_comparison(
 def _check_membership(
     given: list[tuple[Abstract, ...]], node: CallPrimitive
 ) -> Iterator[Diagnostic]:
-    """`(member? answer ["a" "b"])`"""
+    """Check `(member? answer ["a" "b"])`."""
     value, listed = node.arguments
     if not isinstance(listed, Const) or not isinstance(listed.value, tuple):
         return
@@ -200,8 +200,9 @@ def _never_equal(value: Abstract, literal: Any) -> tuple[str, str] | None:
     return f"the answer of `{name}` is never {abbreviate(literal)}", hint
 
 
-def _field_never_equal(m: Follower, path: Path, literal: Any) -> tuple[str, str] | None:
-    """Of a field of an answer, `v.good`; one that may be left out is nil then."""
+def _field_never_equal(m: AbstractInterpreter, path: Path, literal: Any) -> tuple[str, str] | None:
+    """Return the message for a comparison of a field of an answer, `v.good`. A field that is
+    optional may be nil."""
     values = list(_values_seen(m, path.base))
     value = values[0] if len(values) == 1 else None
     if not isinstance(value, Answer) or value.is_result or literal is None:
@@ -236,15 +237,15 @@ _WORDS = {
 
 
 def _may_have(task: Task, field: str) -> bool:
-    """A JSON of which no more is known has the fields it has; `parsed_content` is none that a model
-    would write."""
+    """Return whether an answer may have a field. A JSON of unknown type may have any field but
+    `parsed_content`."""
     if field == "parsed_content" and type_of(task) in (ANY_TYPE, {"type": "object"}):
         return task.template.returns is not None or task.template.output_format.type != "json"
     return has_field(type_of(task), field)
 
 
 def _fields(values: Iterable[Abstract], field: str, span: Span) -> Iterator[Diagnostic]:
-    """`.content` of what is no TaskResult any more."""
+    """Check `.content` of a value that is no TaskResult."""
     tasks = [one.task if isinstance(one, Answer) and not one.is_result else None for one in values]
     if field in FIELDS and tasks and None not in tasks:
         names = {task.name for task in tasks if task and not _may_have(task, field)}
@@ -259,7 +260,7 @@ def _fields(values: Iterable[Abstract], field: str, span: Span) -> Iterator[Diag
 
 
 def _check_fields(values: Iterable[Abstract], node: Path) -> Iterator[Diagnostic]:
-    """A field that the type of the answer has not: it is nil."""
+    """Check a field that the answer's type does not have: it is nil."""
     field = node.fields[0]
     tasks = {one.task if isinstance(one, Answer) and not one.is_result else None for one in values}
     task = tasks.pop() if len(tasks) == 1 else None

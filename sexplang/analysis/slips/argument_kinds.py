@@ -1,11 +1,11 @@
-"""Calls to the arguments that cannot fit, whatever happens: wrong kinds, and changed places."""
+"""Calls whose arguments can never fit: wrong kinds, and swapped arguments."""
 
 from collections.abc import Iterator
 from itertools import combinations, permutations
 from typing import Any
 
-from sexplang.analysis.domain.values import Abstract, Answer, Exact, Fn
-from sexplang.analysis.interpreter.interpreter import Follower
+from sexplang.analysis.domain.values import Abstract, Answer, Closure, Constant
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
 from sexplang.analysis.interpreter.observations import CallNode
 from sexplang.analysis.own_nodes import is_own
 from sexplang.analysis.slips.certain import Certain, is_written
@@ -28,8 +28,8 @@ from sexplang.terms.values.abbreviation import abbreviate, excerpt
 from sexplang.terms.values.value import Higher, Primitive
 
 
-def misfits(m: Follower, certain: Certain) -> Iterator[Diagnostic]:
-    """What every evaluation of a call that was followed is refused for."""
+def misfits(m: AbstractInterpreter, certain: Certain) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each call that is refused in every evaluation."""
     for node, given in m.notes.calls.items():
         if isinstance(node, CallPrimitive) and not is_written(node):
             continue
@@ -46,18 +46,18 @@ def misfits(m: Follower, certain: Certain) -> Iterator[Diagnostic]:
 
 @frozen
 class Misfit:
-    """The argument that does not fit, of which function, and what that takes there."""
+    """An argument of the wrong kind, the function, and the kinds that it takes there."""
 
     at: int
     name: str
     wants: Kinds
     kind: str
     order: tuple[int, ...] = ()
-    """The places of the arguments in an order in which they fit."""
+    """The positions of the arguments in an order in which they fit."""
 
 
 def _misfit(
-    m: Follower, node: CallNode, callee: Abstract | None, values: tuple[Abstract, ...]
+    m: AbstractInterpreter, node: CallNode, callee: Abstract | None, values: tuple[Abstract, ...]
 ) -> Misfit | None:
     found = _find_wanted(m, node, callee, len(values))
     if found is None:
@@ -73,7 +73,7 @@ def _misfit(
 
 
 def _order(wanted: list[Kinds | None], kinds: list[str | None]) -> tuple[int, ...]:
-    """The order that is nearest to the one written and in which all may fit; empty if there is
+    """Return the order nearest to the written one in which all arguments may fit; empty if there is
     none."""
     if len(kinds) > MOST_MOVED:
         return ()
@@ -86,11 +86,11 @@ def _order(wanted: list[Kinds | None], kinds: list[str | None]) -> tuple[int, ..
 
 
 MOST_MOVED = 4
-"""How many arguments at most are put into order."""
+"""The greatest number of arguments that are reordered."""
 
 
 def _count_swaps(order: tuple[int, ...]) -> int:
-    """How many pairs have changed places."""
+    """Return the number of swapped pairs."""
     return sum(one > other for one, other in combinations(order, 2))
 
 
@@ -99,18 +99,18 @@ def _fits(wants: Kinds | None, kind: str | None) -> bool:
 
 
 def _find_wanted(
-    m: Follower, node: CallNode, callee: Abstract | None, count: int
+    m: AbstractInterpreter, node: CallNode, callee: Abstract | None, count: int
 ) -> tuple[str, list[Kinds | None]] | None:
-    """What is called, and what it takes at each argument of the call."""
+    """Return the name of the callee, and the kinds that it takes at each argument."""
     shape: Any = None
     if isinstance(node, CallPrimitive):
         shape = node.primitive
-    elif isinstance(callee, Exact) and isinstance(callee.value, (Primitive, Higher)):
+    elif isinstance(callee, Constant) and isinstance(callee.value, (Primitive, Higher)):
         shape = callee.value
     if shape is not None:
         takes = TAKES.get(shape.name, ())
         return shape.name, [takes[at] if at < len(takes) else None for at in range(count)]
-    if not isinstance(callee, Fn):
+    if not isinstance(callee, Closure):
         return None
     function = m.functions[callee.function]
     params = LIBRARY.get(function.name)
@@ -137,7 +137,7 @@ def _finding(node: CallNode, misfit: Misfit, given: Any) -> Diagnostic:
 def _words(value: Abstract, kind: str) -> str:
     if isinstance(value, Answer):
         return f"the answer of `{value.task.name}`"
-    if isinstance(value, Exact):
+    if isinstance(value, Constant):
         return abbreviate(value.value)
     return NAMES[kind]
 
@@ -165,7 +165,7 @@ def _hint(node: CallNode, misfit: Misfit, value: Abstract) -> str | None:
 
 
 def _thunk(argument: Any, written: str, value: Abstract) -> str | None:
-    """What is called again: the call, which a name has not."""
+    """Return the hint for a call whose result is called again. A name has none."""
     if isinstance(argument, (Call, CallKnown, CallPrimitive)):
         return f"write `(lambda () {written})`"
     if isinstance(value, Answer):

@@ -1,4 +1,4 @@
-"""The words of `catch` to those that no error has."""
+"""Words of a `catch` that no error has."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -27,20 +27,21 @@ TYPES = frozenset(("PROGRAM_ERROR", "RESOURCE_EXHAUSTION", "TASK_FAILURE", "USER
 
 
 LIKE = 0.75
-"""How alike two words are, where one is meant by the other."""
+"""The similarity of two words from which on one may be meant by the other."""
 
 SAME = 0.8
-"""The same, where any other word could be raised, too."""
+"""The same, for a program that may raise any word."""
 
 NEAR = 2
-"""By how many letters such a word may be longer or shorter."""
+"""The greatest difference in length of two such words."""
 
 
 def never_raised(program: Program) -> Iterator[Diagnostic]:
-    """Words that are neither a type, nor a code, nor written anywhere else in the program.
+    """Yield a diagnostic for each word that is no type, no code and not written elsewhere in the
+    program.
 
-    Where a reason is computed, or comes from a host or a function that a caller gives, it can be
-    any word: then only a slip of the pen is told.
+    A reason that is computed, or comes from a host or from a caller's function, can be any word.
+    Then only a near miss is reported.
     """
     catches: list[Clause] = []
     written: set[str] = set()
@@ -62,14 +63,15 @@ def never_raised(program: Program) -> Iterator[Diagnostic]:
 
 
 def _is_slip(clause: Clause, word: str, ours: frozenset[str]) -> bool:
-    """Whether it is nearly one of the language's own words, or such a word stands as the name."""
+    """Return whether a word is near to a word of the language, or such a word stands in the place
+    of the name."""
     close = nearest(word, sorted(ours), SAME)
     is_near = close is not None and abs(len(close) - len(word)) <= NEAR
     return is_near or clause.params[0] in ours
 
 
 def _may_raise_any(program: Program, node: Any) -> bool:
-    """Whether it does what fails with reasons that stand nowhere in the program."""
+    """Return whether a node may fail with a reason that is not written in the program."""
     if isinstance(node, Const):
         return isinstance(node.value, (Operation, Task)) or (
             isinstance(node.value, Higher) and node.value.name not in _CLOSED
@@ -86,20 +88,20 @@ def _may_raise_any(program: Program, node: Any) -> bool:
 
 
 _FUNCTIONS = (Const, Known, Lambda)
-"""What is a function that stands in the program."""
+"""The nodes of functions in the program."""
 
 _CLOSED = frozenset((*TAKES, "raise", "error"))
-"""Functions that call back, and raise nothing but what is raised there."""
+"""Higher-order functions that raise nothing of their own."""
 
 
 @cache
 def _codes() -> frozenset[str]:
-    """Every code that the language itself has."""
+    """Return every error code of the language."""
     return frozenset([name.removesuffix(".md") for name in package_data.names("errors")])
 
 
 def _words_in(value: Any) -> set[str]:
-    """The texts and symbols in a literal, keys of tables among them."""
+    """Return the texts and symbols in a literal, keys of tables included."""
     found: set[str] = set()
     work = [value]
     while work:
@@ -116,7 +118,7 @@ def _words_in(value: Any) -> set[str]:
 
 
 def _is_computed_reason(node: Any) -> bool:
-    """`{reason: e}` or `{type: e}` where e is no literal."""
+    """Return whether a node is `{reason: e}` or `{type: e}` where e is no literal."""
     return isinstance(node, MakeTable) and any(
         key in ("reason", "type") and not isinstance(value, Const)
         for key, value in zip(node.keys, node.values, strict=True)

@@ -1,8 +1,8 @@
-"""A program to the places in it whose values no caller and no test can make any other.
+"""The places of a program whose observed values are the only possible ones.
 
-A function takes what its callers give it, and other callers may give it something else. A name
-that is asked for its kind (`list?`, `failed?`, a pattern) is worth one thing before one branch and
-another before the other. Neither is certain, so nothing is said of it.
+Other callers may pass other arguments to a function. A name whose kind is tested (`list?`,
+`failed?`, a pattern) has one value before one branch and another before the other. Neither is
+certain, so neither is reported.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ EQUALITIES = ("equal?", "eq?", "string=?", "member?")
 
 
 class Certain:
-    """What is known of the names of a program."""
+    """The names of a program whose values are certain."""
 
     def __init__(self, program: Program) -> None:
         self._bound = {_key(each) for each in own_nodes(program) if _is_slot(each)}
@@ -26,20 +26,20 @@ class Certain:
         self._bound -= {_key(name) for name in _list_asked(program)}
 
     def is_certain(self, node: Any) -> bool:
-        """Whether all that a node is ever worth was seen where it stands."""
+        """Return whether all values of a node were observed at its place."""
         if isinstance(node, core.Path):
             node = node.base
         return not isinstance(node, core.Local) or _key(node) in self._bound
 
 
 def is_written(node: core.CallPrimitive) -> bool:
-    """Whether the program has this call: those of a pattern are made of what stands elsewhere."""
+    """Return whether a call is written in the program. Calls of a pattern are generated."""
     span = node.span
     return all(span.start < one.span.start and one.span.end < span.end for one in node.arguments)
 
 
 def _is_slot(node: Any) -> bool:
-    """Of the value that a `match` or a `case` looks at, where that has no name."""
+    """Return whether a node is the unnamed slot of a `match` or a `case`."""
     return isinstance(node, core.Local) and node.name == "_"
 
 
@@ -48,7 +48,7 @@ def _key(name: core.Local) -> Any:
 
 
 def _bound(program: Program) -> Iterator[str]:
-    """Names of values, and the parameters of lambdas that nobody else can call."""
+    """Yield the names of values, and the parameters of lambdas that are called in one place."""
     for unit in own_units(program):
         yield from [item.name for item in unit.items if isinstance(item, Bind)]
     for node in own_nodes(program):
@@ -61,7 +61,7 @@ def _bound(program: Program) -> Iterator[str]:
 
 
 def _parameters(program: Program) -> Iterator[str]:
-    """Those of functions with a name, which anybody may call."""
+    """Yield the parameters of named functions, which have any callers."""
     for unit in own_units(program):
         for function in unit.functions:
             if function.name:
@@ -69,7 +69,7 @@ def _parameters(program: Program) -> Iterator[str]:
 
 
 def _list_asked(program: Program) -> Iterator[core.Local]:
-    """The names that a test may tell apart by anything but equality."""
+    """Yield the names that a test may distinguish by more than equality."""
     for node in own_nodes(program):
         if isinstance(node, core.CallPrimitive) and _asks_a_kind(node.primitive.name):
             yield from _names(node.arguments)
@@ -86,7 +86,7 @@ def _asks_a_kind(name: str) -> bool:
 
 
 def _list_given(test: Any) -> Iterator[core.Local]:
-    """The names in a test that are given to functions of the program."""
+    """Yield the names in a test that are arguments of the program's functions."""
     work = [test]
     while work:
         node = work.pop()
@@ -99,7 +99,7 @@ def _list_given(test: Any) -> Iterator[core.Local]:
 
 
 def _names(nodes: tuple[Any, ...]) -> list[core.Local]:
-    """Those that stand there, and those that a field is read from."""
+    """Return the names among nodes, and the names whose fields are read."""
     bases = [one.base if isinstance(one, core.Path) else one for one in nodes]
     return [one for one in bases if isinstance(one, core.Local)]
 

@@ -1,9 +1,9 @@
-"""Handlers of what conversations perform → those that cannot answer it, as following them shows."""
+"""Clauses that cannot answer a conversation's operation."""
 
 from collections.abc import Iterator
 
-from sexplang.analysis.domain.values import Abstract, Exact, Fn
-from sexplang.analysis.interpreter.interpreter import Follower
+from sexplang.analysis.domain.values import Abstract, Closure, Constant
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
 from sexplang.analysis.own_nodes import is_own
 from sexplang.terms.core import Clause
 from sexplang.terms.diagnostic import Diagnostic, Label
@@ -11,8 +11,9 @@ from sexplang.terms.source import Made
 from sexplang.terms.values.value import Procedure
 
 
-def find_misanswers(m: Follower) -> Iterator[Diagnostic]:
-    """Clauses with too few parameters, and those that resume with what is no answer."""
+def find_misanswers(m: AbstractInterpreter) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each clause with too few parameters, or with an answer of the wrong
+    kind."""
     for clause, count in m.narrow.items():
         if _is_written(clause):
             yield _too_narrow(clause, count)
@@ -49,10 +50,10 @@ def _misfit(clause: Clause, values: list[Abstract]) -> Iterator[Diagnostic]:
 
 
 def _is_function(value: Abstract) -> bool:
-    return isinstance(value, Fn) or (
-        isinstance(value, Exact) and isinstance(value.value, Procedure)
+    return isinstance(value, Closure) or (
+        isinstance(value, Constant) and isinstance(value.value, Procedure)
     )
 
 
 def _is_atom(value: Abstract) -> bool:
-    return isinstance(value, Exact) and isinstance(value.value, (str, int, float, type(None)))
+    return isinstance(value, Constant) and isinstance(value.value, (str, int, float, type(None)))

@@ -1,15 +1,15 @@
-"""A value, as far as it is known, to its kind; and which kinds a function takes where."""
+"""Kinds of abstract values, and the kinds that functions take."""
 
 from typing import Any
 
-from sexplang.analysis.domain.values import Abstract, Answer, Exact, Fn, Resume, Table
+from sexplang.analysis.domain.values import Abstract, Answer, Closure, Constant, Resume, Table
 from sexplang.analysis.slips.answer_types import kind_of_type, type_of
 from sexplang.terms.core import CallPrimitive, Const
 from sexplang.terms.values.value import Procedure, Symbol
 
 Kinds = frozenset[str]
 
-# An answer of a type that nobody knows may be anything but a function.
+# An answer of unknown type may be any value but a function.
 LIST: Kinds = frozenset(["list", "answer"])
 TEXT: Kinds = frozenset(["text", "result", "answer"])
 NUMBER: Kinds = frozenset(["number", "answer"])
@@ -73,7 +73,7 @@ TAKES: dict[str, tuple[Kinds, ...]] = {
     "continue": (RESULT, SAID),
     "update": (TABLE, KEY, FUNCTION),
 }
-"""What primitives and prelude functions take, place by place."""
+"""The kinds that primitives and prelude functions take, by position."""
 
 LIBRARY: dict[str, dict[str, Kinds]] = {
     "par-map": {"f": FUNCTION, "xs": LIST},
@@ -87,22 +87,22 @@ LIBRARY: dict[str, dict[str, Kinds]] = {
     "spawn-subagent": {"task": TEXT},
     "run-parallel-subagents": {"tasks": LIST},
 }
-"""The same of functions that are written in the language, by the names of their parameters."""
+"""The kinds that functions of the library take, by parameter name."""
 
 
 def kind_of(node: Any, value: Abstract) -> str | None:
-    """What an argument is certain to be; None where it may be several kinds."""
-    if isinstance(value, Exact):
+    """Return the certain kind of an argument, or None if there may be several."""
+    if isinstance(value, Constant):
         return _kind_of_literal(value.value)
-    if isinstance(value, (Fn, Resume)):
+    if isinstance(value, (Closure, Resume)):
         return "function"
     if isinstance(value, Table):
         is_result = {"status", "notes", "usage"} <= {name for name, _ in value.fields}
-        return "result" if is_result else "table"  # what an attempt gives reads like a table
+        return "result" if is_result else "table"  # an attempt's result reads like a table
     if isinstance(value, Answer):
         kind = "result" if value.is_result else kind_of_type(type_of(value.task))
         return "text" if kind == "string" else kind or "answer"
-    # A list that is known elsewhere by its size alone may be no list.
+    # A list that is only known by its size may be no list.
     is_list = isinstance(node, CallPrimitive) and node.primitive.name == "list"
     if is_list or (isinstance(node, Const) and isinstance(node.value, tuple)):
         return "list"

@@ -1,5 +1,4 @@
-"""What the text shows of a request to a model, and of the settings of a call: keys and values that
-are refused."""
+"""Keys and values of model payloads and call settings that are refused."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,8 +14,8 @@ from sexplang.terms.values.value import Fault, Operation
 
 
 def misread_payloads(program: Program) -> Iterator[Diagnostic]:
-    """Of literal tables in `(model {…})`. Where the program answers `model` itself, a payload is
-    whatever its handler takes."""
+    """Yield a diagnostic for each wrong entry of a literal table in `(model {…})`. A program that
+    handles `model` takes any payload."""
     tables: list[Any] = []
     for node in own_nodes(program):
         if isinstance(node, Clause) and node.operation == "model":
@@ -31,7 +30,7 @@ def misread_payloads(program: Program) -> Iterator[Diagnostic]:
 
 
 def misread_settings(program: Program) -> Iterator[Diagnostic]:
-    """Of literal tables that stand as `options:` or `history_config:` of a call by name."""
+    """Yield a diagnostic for each wrong entry of a literal `options:` or `history_config:`."""
     for node in own_nodes(program):
         written = isinstance(node, Call) and is_own(node.span) and not isinstance(node.span, Made)
         if written and node.labels and _is_by_name(program, node.callee):
@@ -86,7 +85,7 @@ def _of_table(table: Any) -> Iterator[Diagnostic]:
 
 
 def _entries(table: Any) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Keys, and their values where the text has them."""
+    """Yield the keys, with their values if they are literals."""
     if isinstance(table, MakeTable):
         for key, node in zip(table.keys, table.values, strict=True):
             yield key, _literal(node.value) if isinstance(node, Const) else ()

@@ -1,4 +1,4 @@
-"""The tasks of a program to their parameters that the model never sees."""
+"""Parameters of tasks that the model never sees."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from sexplang.terms.template import FILES, Param, Template
 
 
 def find_unused_params(program: Program) -> Iterator[Diagnostic]:
-    """Parameters that stand in no prompt, decide about no files and are none."""
+    """Yield a diagnostic for each parameter that is in no prompt and determines no files."""
     for task in program.tasks:
         template = task.template
         span = template.span
@@ -34,7 +34,7 @@ def _texts(template: Template) -> list[str]:
 
 
 def _shows_inputs(template: Template) -> bool:
-    """Whether its inputs are looked at without a placeholder: files are found by them."""
+    """Return whether a template uses its inputs without a placeholder, to find files."""
     context = template.context_management.fresh_context == "enabled"
     return context or template.file_paths.source in ("description", "context_description")
 

@@ -1,4 +1,4 @@
-"""Calls of text functions whose arguments have changed places: they can never match."""
+"""Calls of text functions whose arguments are swapped: they can never match."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +11,8 @@ from sexplang.terms.source import Made
 
 
 def find_swapped_texts(program: Program) -> Iterator[Diagnostic]:
-    """Literals show it: what is looked for is longer than the text, or is not in it."""
+    """Yield a diagnostic for literals that show a swap: the pattern is longer than the text, or not
+    in it."""
     for node in own_nodes(program):
         if isinstance(node, CallPrimitive) and is_own(node.span):
             order = _ORDERS.get(node.primitive.name)
@@ -27,7 +28,7 @@ _ORDERS = {
     "string-contains?": (1, 0),
     "string-replace": (2, 0, 1),
 }
-"""The order that was meant."""
+"""The intended order."""
 
 
 def _literal(node: Any) -> str | None:
@@ -36,7 +37,7 @@ def _literal(node: Any) -> str | None:
 
 
 def _never_matches(texts: list[str | None]) -> bool:
-    """Of a text, what is looked for in it, and for what that is replaced."""
+    """Return whether a replacement has no effect: the pattern is not in the text."""
     text, part = texts[:2]
     if text is None or part is None:
         return False
@@ -44,7 +45,7 @@ def _never_matches(texts: list[str | None]) -> bool:
 
 
 def _splits_a_character(node: CallPrimitive, texts: list[str | None]) -> bool:
-    """`(string-split "," line)`: of one character there is nothing to split."""
+    """Return whether `(string-split "," line)` splits a single character."""
     text, part = texts[:2]
     return node.primitive.name == "string-split" and part is None and len(text or "") == 1
 

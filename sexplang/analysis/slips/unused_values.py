@@ -1,4 +1,4 @@
-"""A program to the values in it that are computed and then thrown away."""
+"""Values that are computed and then discarded."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -23,7 +23,7 @@ from sexplang.terms.source import Made
 from sexplang.terms.values.value import Task
 
 _PLAIN = (Const, Local, Known, Lambda, MakeTable, Path)
-"""What does nothing but give a value."""
+"""The nodes without an effect."""
 
 _VALUED = frozenset(
     [
@@ -32,12 +32,13 @@ _VALUED = frozenset(
         *("string-split", "string-join", "not"),
     ]
 )
-"""Primitives that are called for nothing but their value. Others may be called to see whether they
-fail: for an item that is not there, for a text that is no JSON."""
+"""Primitives that are called only for their value. Other primitives may be called to see whether
+they fail: for an absent item, or a text that is no JSON."""
 
 
 def find_discarded(program: Program) -> Iterator[Diagnostic]:
-    """Values before the last of a body or a file, and answers of tasks that only answer."""
+    """Yield a diagnostic for each value before the last of a body or a file, and for each discarded
+    answer of a task."""
     for unit in own_units(program):
         last = len(unit.items) - 1 if unit.main else len(unit.items)
         for item in unit.items[:last]:
@@ -53,7 +54,7 @@ def find_discarded(program: Program) -> Iterator[Diagnostic]:
 
 
 def _list_tried(nodes: list[Any]) -> set[Any]:
-    """What stands in a `try` or an `attempt`, and may be there because it fails."""
+    """Return the nodes in a `try` or an `attempt`, which may be there for their failure."""
     bodies = [
         node.body
         for node in nodes
@@ -70,7 +71,7 @@ def _findings(node: Any) -> Iterator[Diagnostic]:
         yield _finding(node, "nobody uses this value", "leave it out, or give it a name to use")
     elif isinstance(node, Call) and isinstance(node.callee, Const):
         task = node.callee.value
-        # One with tools may be called for what it does with them.
+        # A task with tools may be called for its effects.
         if isinstance(task, Task) and not task.template.allowed_tools:
             yield _finding(
                 node,
@@ -85,7 +86,7 @@ def _is_for_its_value(node: Any) -> bool:
     name = node.primitive.name
     if name in _VALUED or name.endswith("?"):
         return True
-    # Of numbers that are written it is known that they can be counted with.
+    # Arithmetic on literals cannot fail.
     numbers = [one for one in node.arguments if isinstance(one, Const)]
     return name in ("+", "-", "*", "max", "min") and len(numbers) == len(node.arguments)
 

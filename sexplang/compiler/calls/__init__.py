@@ -1,1 +1,1 @@
-"""Calls and their arguments to core."""
+"""Lowering of calls and their arguments."""

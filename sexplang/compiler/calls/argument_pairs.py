@@ -1,11 +1,11 @@
-"""Calls in the way of older programs, `(task (key value))`: what to write is said at the pair."""
+"""Diagnostics for calls in the syntax of older programs, `(task (key value))`."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from sexplang.compiler.compilation import Lowering
 from sexplang.compiler.forms.shapes import CLAUSES, word_of
-from sexplang.compiler.names.bindings import Binding, Named, Place, Signature, signature_of
+from sexplang.compiler.names.bindings import Binding, NamedFunction, Place, Signature, signature_of
 from sexplang.terms.core import Const
 from sexplang.terms.form import Form, Label, ListForm, Name
 from sexplang.terms.program import Export, Function
@@ -13,14 +13,14 @@ from sexplang.terms.values.abbreviation import excerpt
 from sexplang.terms.values.value import Higher, Operation, Primitive, Task
 
 SHAPES = frozenset((Primitive, Higher, Operation, Signature, Task))
-"""The classes of what is known of a call."""
+"""The classes of call shapes."""
 
 _CALLS = frozenset(("call-atomic-task", "call-task"))
-"""What is given a task first."""
+"""Functions whose first argument is a task."""
 
 
 def shape_of(binding: Binding | None) -> Any:
-    """What is known of the calls that a binding takes."""
+    """Return the shape of the calls that a binding takes."""
     shape: Any = None
     if type(binding) is Export:
         shape = binding.shape
@@ -28,13 +28,13 @@ def shape_of(binding: Binding | None) -> Any:
             shape = binding.core.value
         elif type(shape) is Function:
             return signature_of(shape)
-    elif isinstance(binding, (Place, Named)):
+    elif isinstance(binding, (Place, NamedFunction)):
         shape = binding.shape
     return shape if type(shape) in SHAPES else None
 
 
 def has_pairs(c: Lowering, form: ListForm, shape: Any) -> bool:
-    """Whether arguments are named with lists instead of labels; reports them."""
+    """Return whether arguments are named with lists instead of labels; report them."""
     if ListForm not in map(type, form.items):
         return False
     params = _names(shape) if type(shape) is Task else getattr(shape, "params", ())
@@ -45,8 +45,8 @@ def has_pairs(c: Lowering, form: ListForm, shape: Any) -> bool:
 
 
 def has_inputs(c: Lowering, form: ListForm, shape: Any) -> bool:
-    """Whether the inputs of a task stand beside it, as pairs or as labels, where a table of them is
-    expected; reports them."""
+    """Return whether the inputs of a task stand beside it instead of in a table; report them. They
+    may be pairs or labels."""
     name = getattr(shape, "name", "")
     if name not in _CALLS or len(form.items) < 3 or (task := _task(c, form.items[1])) is None:
         return False
@@ -91,7 +91,7 @@ def _names(task: Task) -> tuple[str, ...]:
 
 
 def _task(c: Lowering, form: Form) -> Task | None:
-    """The task that `name` or `'name` stands for."""
+    """Return the task that `name` or `'name` stands for."""
     if word_of(form) == "quote":
         form = form.items[-1]  # type: ignore[union-attr]
     shape = shape_of(c.names.find(form.text)) if type(form) is Name else None
@@ -101,7 +101,7 @@ def _task(c: Lowering, form: Form) -> Task | None:
 def _pairs(
     c: Lowering, items: Sequence[Form], params: tuple[str, ...]
 ) -> list[tuple[ListForm, str]]:
-    """The lists that are meant as names and values, each with the parameter it means."""
+    """Return the lists that are names with values, each with its parameter."""
     found: list[tuple[ListForm, str]] = []
     for item in items:
         label = _find_parameter(c, item, params) if type(item) is ListForm else None
@@ -111,7 +111,7 @@ def _pairs(
 
 
 def _find_parameter(c: Lowering, item: ListForm, params: tuple[str, ...]) -> str | None:
-    """The parameter that `(name value)` means."""
+    """Return the parameter that `(name value)` names."""
     name = word_of(item)
     if not name or len(item.items) != 2 or c.names.find(name) is not None:
         return None

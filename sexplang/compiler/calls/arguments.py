@@ -1,4 +1,4 @@
-"""The arguments of a call to their places: counts and labels are checked against what is known."""
+"""The assignment of arguments to parameters, with checks of counts and labels."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,8 +10,8 @@ from sexplang.terms.texts.nearest import fewest_letters_off
 
 
 def operands(c: Lowering, form: ListForm) -> tuple[Sequence[Form], tuple[str, ...], bool]:
-    """The arguments of a call as they are written, the labels of the last ones, and whether
-    they are in order."""
+    """Return the arguments as written, the labels of the last ones, and whether labels are well
+    placed."""
     if Label in map(type, form.items):
         return _split_labels(c, form)
     return form.items[1:], (), True
@@ -75,7 +75,7 @@ def _is_new(c: Lowering, label: Label, seen: set[str]) -> bool:
 
 
 def plain_arguments(c: Lowering, form: ListForm, forms: Sequence[Form]) -> Any:
-    """Arguments where labels have no meaning."""
+    """Lower arguments that take no labels."""
     for item in forms:
         if type(item) is Label:
             positions_only(c, form, item)
@@ -103,7 +103,7 @@ def check_count(
     most: int | None,
     params: Sequence[str] = (),
 ) -> bool:
-    """Whether this many arguments fit; reports if not."""
+    """Return whether this many arguments fit; report if not."""
     if least <= count and (most is None or count <= most):
         return True
     if most is None:
@@ -128,7 +128,7 @@ def label_form(form: ListForm, text: str) -> Form:
 def places_of(
     c: Lowering, form: ListForm, shape: Signature, count: int, labels: tuple[str, ...]
 ) -> list[int] | None:
-    """Which parameter each argument fills; None (and a report) if they do not fit."""
+    """Return the parameter that each argument fills, or None (and report) if they do not fit."""
     positional = count - len(labels)
     params = shape.params
     if positional > len(params):
@@ -157,7 +157,7 @@ def places_of(
         return places
     most = None if shape.rest is not None else len(params)
     least = len(params) - len(shape.optional)
-    # As many as are needed may still leave one out, where parameters with a default stand first.
+    # Enough arguments may still omit a required one, if parameters with a default come first.
     if labels or check_count(c, form, shape.name, count, least, most, params):
         c.report(
             "wrong-arity",
@@ -190,4 +190,4 @@ _OF_CALLS = frozenset(
         *("max_turns", "model", "options", "previous_outputs", "return_expectations", "subtype"),
     )
 )
-"""What `call-atomic-task` takes beside inputs."""
+"""The labels that `call-atomic-task` takes beside inputs."""

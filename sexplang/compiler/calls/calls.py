@@ -1,4 +1,4 @@
-"""Calls to core: what is called is known as early as possible, and what does not fit is said."""
+"""Lowering of calls. Known callees are resolved and checked at compile time."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,12 +31,12 @@ from sexplang.terms.program import Export
 from sexplang.terms.values.value import Higher, Operation, Primitive, Task
 
 _AT_ONCE = frozenset([Name, Literal])
-"""What is lowered without looking into it."""
+"""Forms that are lowered without a generator."""
 
 
 def call(c: Lowering, form: ListForm, head: Form, binding: Binding | None) -> Lowered:
-    """`(callee e… label: e …)` where the callee, if it is a name, stands for `binding` and is not a
-    continuation of a clause."""
+    """`(callee e… label: e …)`. `binding` is the binding of a callee that is a name. It is not a
+    clause's continuation."""
     shape = shape_of(binding)
     if shape is not None and (has_pairs(c, form, shape) or has_inputs(c, form, shape)):
         return Const(None, span=form.span)
@@ -52,7 +52,7 @@ def call(c: Lowering, form: ListForm, head: Form, binding: Binding | None) -> Lo
 
 
 def _callee(c: Lowering, binding: Binding, head: Form, shape: Any) -> Core | None:
-    """What is called; None for a primitive that is called by its own name."""
+    """Return the callee, or None for a primitive that is called by its own name."""
     if type(shape) is Primitive and type(binding) is Export and type(binding.core) is Const:
         return None
     return reference(c, binding, head)  # type: ignore[arg-type]
@@ -71,12 +71,14 @@ def _lower_known(
 
 
 def _unknown(c: Lowering, form: ListForm, head: Form) -> Steps:
-    """A callee that has to be computed."""
+    """Lower a call whose callee is computed."""
     callee = yield c.lower(head, AT_HEAD)
     if type(callee) is Const and type(head) is Literal:
         return _not_callable(c, form, head)
     if type(head) is Name and head.text in OLD_CALLS:
-        return Const(None, span=form.span)  # what follows is in an older way, too
+        return Const(
+            None, span=form.span
+        )  # arguments in the old syntax would give more diagnostics
     forms, labels, _ = operands(c, form)
     arguments = yield c.each(forms)
     return Call(callee, arguments, labels, span=form.span)
@@ -97,7 +99,7 @@ def _make(
 
 
 def lower_call(c: Lowering, form: ListForm, head: Form, arguments: tuple[Core, ...]) -> Steps:
-    """A call of what `head` names or gives, with arguments that are core already."""
+    """Lower a call of `head` with arguments that are core already."""
     binding: Binding | None = None
     if type(head) is Name:
         binding = c.names.find(head.text) or c.names.find_in_module(head.text)
@@ -171,7 +173,7 @@ def _operation(
     places = places_of(c, form, signature, len(arguments), labels)
     if places is None:
         return Call(callee, (), span=form.span)
-    # What is left out between two labels is sent as nil.
+    # An argument that is omitted between two labels is nil.
     return _in_order(
         c, form, arguments, places, lambda ordered: Call(callee, ordered, span=form.span)
     )
@@ -235,7 +237,8 @@ def _in_order(
     places: list[int],
     made: Any,
 ) -> Core:
-    """The call with its arguments in the order of the parameters, evaluated as written."""
+    """Return the call with its arguments in the order of the parameters. They are evaluated in the
+    order of the text."""
     if places == list(range(len(arguments))):
         return made(arguments)  # type: ignore[no-any-return]
     filled: list[Core] = [Const(None, span=form.span)] * (max(places, default=-1) + 1)

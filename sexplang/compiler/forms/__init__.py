@@ -1,1 +1,1 @@
-"""Special forms to core: a module for each family, and the table of shapes."""
+"""Lowering of special forms: a module for each family, and the table of shapes."""

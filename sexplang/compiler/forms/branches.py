@@ -1,4 +1,4 @@
-"""Forms with branches, deadlines and budgets to core."""
+"""Lowering of forms with branches, deadlines and budgets."""
 
 from collections.abc import Generator
 from typing import Any

@@ -1,10 +1,11 @@
-"""Choosing to core: if, when, unless, cond, case, and, or."""
+"""Conditional and threading forms to core: `if`, `when`, `cond`, `case`, `and`, `or`, `->`."""
 
 from collections.abc import Callable
 from typing import Any
 
 from sexplang.compiler.compilation import Lowered, Lowering, Steps
 from sexplang.compiler.forms.quotation import datum
+from sexplang.compiler.forms.shapes import word_of
 from sexplang.compiler.names.bindings import Place
 from sexplang.compiler.units.bodies import body
 from sexplang.terms.core import And, Call, CallPrimitive, Const, Core, If, Let, Local, Or
@@ -12,7 +13,7 @@ from sexplang.terms.form import Form, ListForm, Literal, Name, source_name
 from sexplang.terms.source import Span
 
 Wrap = Callable[[Core], Core]
-"""What a clause does with the core of the clauses after it."""
+"""The core of a clause, as a function of the core of the clauses after it."""
 
 
 def if_(c: Lowering, form: ListForm, position: int) -> Steps:
@@ -99,7 +100,7 @@ def cond(c: Lowering, form: ListForm, position: int) -> Steps:
 
 
 def _is_true(form: Form) -> bool:
-    """What other Lisps write for `else`."""
+    """Return whether a form is another Lisp's word for `else`."""
     return type(form) is Literal and form.value is True
 
 
@@ -120,7 +121,7 @@ def _choose(test: Core, then: Core, span: Span) -> Wrap:
 
 
 def _arrow(c: Lowering, form: ListForm, clause: ListForm, test: Core) -> Any:
-    """The test's value gets a slot, which stays for the clauses after this one."""
+    """Lower a clause with `=>`. The slot of the test's value stays for the clauses after it."""
     if len(clause.items) != 3:
         c.report_malformed(form, clause, "I expected `(test => function)` here")
         return _choose(test, Const(None, span=clause.span), clause.span)
@@ -168,7 +169,7 @@ def case(c: Lowering, form: ListForm, position: int) -> Steps:
 
 
 _ELSEWHERE = frozenset(["_", "default", "otherwise"])
-"""What other languages write for `else` in a `case`."""
+"""Words of other languages for `else` in a `case`."""
 
 
 def _word(form: Form) -> str:
@@ -176,7 +177,7 @@ def _word(form: Form) -> str:
 
 
 def _fits(c: Lowering, value: Core, data: Form) -> Core:
-    """Whether a key equals one of the data; `'a` is taken for the symbol that was meant."""
+    """Return the test that a key equals one of the data. `'a` counts as the symbol a."""
     items: tuple[Form, ...] = (data,)
     if type(data) is ListForm:
         quoted = len(data.items) == 2 and _is_word(data.items[0], "quote")
@@ -189,3 +190,31 @@ def _fits(c: Lowering, value: Core, data: Form) -> Core:
     if not tests:
         return Const(False, span=data.span)
     return tests[0] if len(tests) == 1 else Or(tuple(tests), span=data.span)
+
+
+def thread(c: Lowering, form: ListForm, position: int) -> Lowered:
+    """`(-> e (function e…) name …)`: each step has the steps before it as its first operand.
+
+    The rewriting works on forms, so a step may be a special form.
+    """
+    whole = form.items[1]
+    for step in form.items[2:]:
+        if type(step) is Name:
+            whole = ListForm((step, whole), span=step.span)
+        elif type(step) is ListForm and step.items and word_of(step) not in _NO_STEP:
+            whole = ListForm((step.items[0], whole, *step.items[1:]), span=step.span)
+        else:
+            return _no_step(c, form, step)
+    return c.later(whole, position)
+
+
+_NO_STEP = ("lambda", "fn")
+
+
+def _no_step(c: Lowering, form: ListForm, step: Form) -> Lowered:
+    hint = None
+    if word_of(step) in _NO_STEP:
+        hint = f"a function that is called needs parentheses: `(({word_of(step)} (x) …))`"
+    return c.report_malformed(
+        form, step, "I expected a call or the name of a function here", hint=hint
+    )

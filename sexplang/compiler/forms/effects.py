@@ -1,4 +1,4 @@
-"""Forms that perform, answer and pass on effects to core, with each clause's kind."""
+"""Effect forms to core: `perform`, `forward`, `handle`, `try` and `attempt`."""
 
 from collections.abc import Generator
 from typing import Any
@@ -10,9 +10,19 @@ from sexplang.compiler.forms.shapes import word_of
 from sexplang.compiler.names.bindings import CALLS, KEPT, KINDS, TAIL, Continuation
 from sexplang.compiler.names.names import mention
 from sexplang.compiler.units.bodies import body
-from sexplang.terms.core import Call, Clause, Const, Core, Forward, Handle, PerformOp
+from sexplang.terms.core import (
+    Attempt,
+    Call,
+    Clause,
+    Const,
+    Core,
+    Finally,
+    Forward,
+    Handle,
+    PerformOp,
+)
 from sexplang.terms.diagnostic import Label
-from sexplang.terms.form import Form, ListForm, Name
+from sexplang.terms.form import Form, ListForm, Literal, Name
 from sexplang.terms.source import Span
 
 
@@ -27,7 +37,7 @@ def perform(c: Lowering, form: ListForm, position: int) -> Steps:
 
 
 def _name_of(c: Lowering, form: Name) -> str:
-    """The operation's own name, if it is called by another, such as `u.op`."""
+    """Return the operation's own name, for a name such as `u.op`."""
     known = c.operation(form.text)
     return form.spelling if known is None else known.name
 
@@ -68,7 +78,7 @@ def forward(c: Lowering, form: ListForm, position: int) -> Steps:
 
 
 def _local(c: Lowering, binding: Continuation, form: Name) -> Core:
-    # `mention` would take this for a use as a value.
+    # `mention` would count this as a use as a value.
     use = binding.use
     core = mention(c, form, 0)
     binding.use = use
@@ -76,7 +86,7 @@ def _local(c: Lowering, binding: Continuation, form: Name) -> Core:
 
 
 def resume(c: Lowering, form: ListForm, binding: Continuation, position: int) -> Steps:
-    """`(resume e)`, `(resume)`: a clause's continuation at the head of a call."""
+    """`(resume e)` or `(resume)`: a clause's continuation at the head of a call."""
     head = form.items[0]
     assert isinstance(head, Name)
     arguments = yield plain_arguments(c, form, form.items[1:])
@@ -89,7 +99,7 @@ def resume(c: Lowering, form: ListForm, binding: Continuation, position: int) ->
 
 
 def abandon(c: Lowering, form: ListForm, callee: Core) -> Core:
-    """`(abandon resume)` ends a continuation: that does not keep it."""
+    """`(abandon resume)` ends a continuation. This use does not keep it."""
     target = form.items[1]
     assert isinstance(target, Name)
     binding = c.names.find(target.text)
@@ -130,7 +140,7 @@ def handle(c: Lowering, form: ListForm, position: int) -> Steps:
 
 
 def _keep(c: Lowering, mark: int) -> None:
-    """Whoever keeps this handle's body keeps every continuation that is mentioned in it."""
+    """Mark every continuation that is mentioned in a kept body as kept."""
     for continuation in c.mentions[mark:]:
         continuation.use = KEPT
     del c.mentions[mark:]
@@ -148,7 +158,7 @@ def _twice(c: Lowering, operation: str, span: Span, first: Span) -> None:
 
 
 def _operation(c: Lowering, form: ListForm, item: Form) -> Name | None:
-    """The operation that a clause takes, if it is written as a clause."""
+    """Return the operation of a clause, if the clause is well formed."""
     wanted = "I expected a clause `((operation param…) resume body…)` here"
     if type(item) is not ListForm or not item.items or type(item.items[0]) is not ListForm:
         c.report_malformed(form, item, wanted)
@@ -232,3 +242,83 @@ def _return_body(c: Lowering, item: ListForm) -> Steps:
     inner: Core = yield body(c, item.items[2:], 0, item.span)
     c.back(place)
     return inner
+
+
+def attempt(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(attempt e)`, or `(attempt e default)`, which is a `try` that takes every error."""
+    inner: Core = yield c.lower(form.items[1])
+    if len(form.items) == 2:
+        return Attempt(inner, span=form.span)
+    place = c.here()
+    c.place("_")
+    c.place("_")
+    default: Core = yield c.lower(form.items[2])
+    c.back(place)
+    c.handled.add("error")
+    clause = Clause("error", ("_",), default, "never", (), span=form.items[2].span)
+    return Handle(inner, (clause,), span=form.span)
+
+
+def try_(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(try e… (catch (name word…) body…) … (finally body…))`"""
+    forms = list(form.items[1:])
+    last: ListForm | None = None
+    if word_of(forms[-1]) == "finally":
+        last = forms.pop()  # type: ignore[assignment]
+        c.scopes += 1
+    catches: list[ListForm] = []
+    while forms and word_of(forms[-1]) == "catch":
+        catches.append(forms.pop())  # type: ignore[arg-type]
+    if not catches and last is None:
+        return c.report_malformed(form, form, "I expected a `catch` or a `finally` at the end")
+    if not forms:
+        return c.report_malformed(
+            form, form, "I expected a body before the first `catch` or `finally`"
+        )
+    for item in forms:
+        if word_of(item) == "catch" or word_of(item) == "finally":
+            hint = "after the body come the catches, then at most one `finally`"
+            return c.report_malformed(form, item, "this stands too early", hint=hint)
+    inner: Core = yield body(c, tuple(forms), 0, form.span)
+    clauses: list[Clause] = []
+    for item in reversed(catches):
+        clause = yield _catch(c, form, item)
+        if clause is not None:
+            clauses.append(clause)
+    if clauses:
+        c.handled.add("error")
+        inner = Handle(inner, tuple(clauses), span=form.span)
+    if last is None:
+        return inner
+    if len(last.items) == 1:
+        return c.report_malformed(form, last, "I expected a body here")
+    cleanup = yield body(c, last.items[1:], 0, last.span)
+    return Finally(inner, cleanup, span=form.span)
+
+
+def _catch(c: Lowering, form: ListForm, item: ListForm) -> Generator[Any, Any, Clause | None]:
+    head = item.items[1] if len(item.items) > 1 else item
+    if type(head) is not ListForm or not head.items or len(item.items) < 3 or head is item:
+        c.report_malformed(form, head, "I expected `(catch (name word…) body…)` here")
+        return None
+    name, *rest = head.items
+    words = []
+    for word in rest:
+        if type(word) is Name:
+            words.append(word.spelling)
+        elif type(word) is Literal and isinstance(word.value, str):
+            words.append(word.value)
+        else:
+            c.report_malformed(form, word, "I expected an error's type or reason here")
+    if not c.is_bindable(name):
+        return None
+    place = c.here()
+    c.place(name.text)  # type: ignore[union-attr]
+    # The continuation has its slot, though a catch cannot name it.
+    c.place("_")
+    c.catches.append(head)
+    inner = yield body(c, item.items[2:], 0, item.span)
+    c.catches.pop()
+    c.back(place)
+    params = (name.spelling,)  # type: ignore[union-attr]
+    return Clause("error", params, inner, "never", tuple(words), span=item.span)

@@ -1,16 +1,17 @@
-"""The table of special forms: which function lowers each."""
+"""The table of special forms, with the function that lowers each."""
 
 from sexplang.compiler.calls.calls import call
 from sexplang.compiler.compilation import Lower, Lowered, Lowering
-from sexplang.compiler.forms.arrows import thread
 from sexplang.compiler.forms.branches import par, race, with_budget, with_timeout
-from sexplang.compiler.forms.choices import and_, case, cond, if_, or_, unless, when
+from sexplang.compiler.forms.choices import and_, case, cond, if_, or_, thread, unless, when
 from sexplang.compiler.forms.effects import (
     abandon,
+    attempt,
     forward,
     handle,
     perform,
     resume,
+    try_,
 )
 from sexplang.compiler.forms.lets import (
     begin,
@@ -32,7 +33,6 @@ from sexplang.compiler.forms.quotation import (
     vector,
 )
 from sexplang.compiler.forms.shapes import PARTS, RESERVED, SHAPES
-from sexplang.compiler.forms.tries import attempt, try_
 from sexplang.compiler.names.bindings import Continuation, Keyword
 from sexplang.compiler.names.names import mention, reference
 from sexplang.compiler.units.declarations import top_level_only
@@ -84,7 +84,7 @@ FORMS: dict[str, Lower] = {
 
 
 def list_form(c: Lowering, form: ListForm, position: int) -> Lowered:
-    """`(head operand…)`: a special form or a call."""
+    """Lower `(head operand…)`: a special form or a call."""
     if not form.items:
         return Const((), span=form.span)
     head = form.items[0]
@@ -107,7 +107,7 @@ def list_form(c: Lowering, form: ListForm, position: int) -> Lowered:
 
 
 def _is_abandon(c: Lowering, form: ListForm, function: Higher) -> bool:
-    """Whether this is `(abandon k)` with the k of a clause."""
+    """Return whether a call is `(abandon k)` with the k of a clause."""
     if function.name != "abandon" or len(form.items) != 2:
         return False
     target = form.items[1]

@@ -1,4 +1,4 @@
-"""Parameters and a body to a function of the program's table."""
+"""Lowering of parameters and bodies to functions of the program's table."""
 
 from collections import Counter
 from collections.abc import Callable, Generator
@@ -18,7 +18,7 @@ Body = Callable[[Lowering, tuple[Form, ...], int, Span], Any]
 
 @define(eq=False)
 class Draft:
-    """A function with a place in the table whose body is not lowered yet."""
+    """A function whose place in the table is reserved and whose body is not lowered yet."""
 
     index: int
     name: str
@@ -42,8 +42,8 @@ class Draft:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What a call may name the parameters: as they are written, whoever brought them in,
-        unless that is another parameter's name."""
+        """The labels of the parameters for calls: the names as written, without macro marks, unless
+        that is another parameter's name."""
         texts = [name for name, _ in self.params]
         if not any(MARK in text for text in texts):
             return tuple(texts)
@@ -54,7 +54,7 @@ class Draft:
 
 
 def is_lambda(form: Form) -> bool:
-    """Whether the form is written `(lambda params body…)`."""
+    """Return whether a form is `(lambda params body…)`."""
     return (
         type(form) is ListForm
         and len(form.items) > 2
@@ -70,9 +70,9 @@ def draft(
     body: tuple[Form, ...],
     span: Span,
 ) -> Draft:
-    """Reserves the function's place in the table and reads its parameters.
+    """Reserve the function's place in the table and read its parameters.
 
-    A string before the last form of the body is its documentation.
+    A string before the last form of the body is the documentation.
     """
     made = Draft(c.first_function + len(c.functions), source_name(name), span, body)
     c.functions.append(None)
@@ -97,7 +97,7 @@ def _report_malformed(c: Lowering, at: Form, words: str, hint: str | None = None
 
 OPTIONAL = frozenset(("&optional", "&key", "&opt"))
 REST = frozenset(("&", "&rest", "&body", "&args"))
-"""What other Lisps write between parameters."""
+"""Words of other Lisps between parameters."""
 
 
 def _read_params(c: Lowering, made: Draft, forms: tuple[Form, ...]) -> None:
@@ -109,7 +109,7 @@ def _read_params(c: Lowering, made: Draft, forms: tuple[Form, ...]) -> None:
         word = form.text if type(form) is Name else ""
         if word in OPTIONAL or word in REST:
             _foreign(c, form, word, forms[at + 1 : at + 2])
-            missing = form.span  # what follows may be left out: no call of it is wrong
+            missing = form.span  # arguments may be omitted, so no call is reported
         if word in OPTIONAL:
             continue
         if word == "." or word in REST:
@@ -148,7 +148,7 @@ def _is_new(c: Lowering, form: Form, seen: dict[str, Span]) -> bool:
 
 
 def duplicate(c: Lowering, name: Name, first: Span) -> None:
-    """A name that is bound twice at once."""
+    """Report a name that is bound twice at once."""
     c.report(
         "duplicate-name",
         name.span,
@@ -160,7 +160,7 @@ def duplicate(c: Lowering, name: Name, first: Span) -> None:
 
 
 def finish(c: Lowering, made: Draft, body: Body) -> Generator[Any, Any, Function]:
-    """Lowers the defaults and the body in an activation of their own."""
+    """Lower the defaults and the body in a new activation."""
     place = c.here()
     c.activate(fence=1)
     params: list[Parameter] = []

@@ -1,11 +1,11 @@
-"""Forms that bind names inside an expression to core: lambda, let and its kin, loops."""
+"""Lowering of forms that bind names in an expression: `lambda`, `let` and its variants, loops."""
 
 from typing import Any
 
 from sexplang.compiler.compilation import IN_CLAUSE, IN_LOOP, Lowered, Lowering, Steps
 from sexplang.compiler.forms.functions import Draft, draft, finish, is_lambda
 from sexplang.compiler.forms.shapes import RESERVED
-from sexplang.compiler.names.bindings import Named
+from sexplang.compiler.names.bindings import NamedFunction
 from sexplang.compiler.units.bodies import (
     bindings_of,
     body,
@@ -27,12 +27,12 @@ def lambda_(c: Lowering, form: ListForm, position: int, name: str = "lambda") ->
 
 
 def begin(c: Lowering, form: ListForm, position: int) -> Any:
-    """`(begin e…)` where no body stands around it: a body of its own."""
+    """`(begin e…)` outside a body: a body of its own."""
     return body(c, form.items[1:], position, form.span)
 
 
 def outside_body(c: Lowering, form: ListForm, position: int) -> Core:
-    """`(define …)` or `(bind …)` that does not stand directly in a body."""
+    """Report `(define …)` or `(bind …)` that is not directly in a body."""
     word = form.items[0].text  # type: ignore[union-attr]
     return c.report(
         "bind-outside-body",
@@ -44,14 +44,14 @@ def outside_body(c: Lowering, form: ListForm, position: int) -> Core:
 
 
 def _name_lambda(c: Lowering, name: Name, value: Form) -> Lowered:
-    """A value that is bound to a name: a lambda is called so."""
+    """Lower a value that is bound to a name. A lambda gets that name."""
     if is_lambda(value):
         return lambda_(c, value, 0, name.text)  # type: ignore[arg-type]
     return c.lower(value)
 
 
 def let(c: Lowering, form: ListForm, position: int) -> Steps:
-    """`(let ((name e) …) body…)`; all in the outer scope."""
+    """`(let ((name e) …) body…)`: each value is in the outer scope."""
     if type(form.items[1]) is Name:
         named: Core = yield _lower_named_let(c, form, form.items[1])
         return named
@@ -69,7 +69,7 @@ def let(c: Lowering, form: ListForm, position: int) -> Steps:
 
 
 def let_star(c: Lowering, form: ListForm, position: int) -> Steps:
-    """`(let* ((name e) …) body…)`; each sees the ones before."""
+    """`(let* ((name e) …) body…)`: each value sees the names before it."""
     place = c.here()
     values: list[Core] = []
     pairs = bindings_of(c, form, form.items[1], unique=False)
@@ -115,7 +115,7 @@ def _lower_named_let(c: Lowering, form: ListForm, name: Name) -> Steps:
     made: Draft = draft(c, name.text, (), form.items[3:], form.span)
     made.params = [(param.text, None) for param, _ in pairs]
     place = c.here()
-    c.names.bind(name.text, Named(c.level, made.index, made.signature))
+    c.names.bind(name.text, NamedFunction(c.level, made.index, made.signature))
     yield finish(c, made, body)
     c.back(place)
     return CallKnown(0, made.index, inits, span=form.span)
@@ -135,7 +135,7 @@ def loop(c: Lowering, form: ListForm, position: int) -> Steps:
     for name, _ in pairs:
         c.place(name.text)
     c.loops.append(len(pairs))
-    # A tail call of a clause's continuation may leave the loop; the clause's tail goes on.
+    # A tail call of a clause's continuation may leave the loop; the clause's tail continues.
     inner = yield body(c, form.items[2:], IN_LOOP | (position & IN_CLAUSE), form.span)
     c.loops.pop()
     c.back(place)
@@ -143,8 +143,9 @@ def loop(c: Lowering, form: ListForm, position: int) -> Steps:
 
 
 def _is_bindings(c: Lowering, form: Form) -> bool:
-    """Tells `((i 0) …)` from a count: a call's head is hardly ever itself a list of two. One pair
-    whose name nobody knows is `(i 0)` or `[i 0]`, and is refused as such."""
+    """Return whether a form is `((i 0) …)` and not a count. The head of a call is hardly ever a
+    list of two. One pair with an unbound name is `(i 0)` or `[i 0]`, and is refused as a binding.
+    """
     if type(form) not in (ListForm, VectorForm) or not form.items:  # type: ignore[union-attr]
         return type(form) is ListForm
     head, *rest = form.items  # type: ignore[union-attr]

@@ -1,23 +1,181 @@
-"""`match` to core: of each clause a test, which gives what the names stand for, then the body.
-
-A test is a chain of checks and of slots that only it has: `(and (list? v) (let ((nth v 0)) …))`.
-Names that are read from such a slot come out of it as a list. So no clause stands twice in the
-core, and a body keeps its tail position.
-"""
+"""`match` to core: clauses, patterns and tests."""
 
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, TypeGuard
 
+from sexplang.compiler.calls.calls import lower_call
 from sexplang.compiler.compilation import Lowering, Steps
-from sexplang.compiler.forms.patterns import Test, is_name, nth, primitive, read
+from sexplang.compiler.forms.functions import REST, duplicate
+from sexplang.compiler.forms.quotation import datum, entries
+from sexplang.compiler.forms.shapes import word_of
 from sexplang.compiler.names.bindings import Place
 from sexplang.compiler.units.bodies import body
-from sexplang.terms.core import And, Call, Const, Core, If, Let, Local, MakeTable
-from sexplang.terms.form import Form, ListForm
+from sexplang.terms.classes.node import define, field, frozen
+from sexplang.terms.core import And, Call, CallPrimitive, Const, Core, If, Let, Local, MakeTable
+from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm, source_name
 from sexplang.terms.source import Span
+from sexplang.terms.values.value import Value
+
+
+@frozen
+class Part:
+    """A part of the matched value; `inner` says that its slot exists only in the test."""
+
+    core: Core
+    inner: bool
+
+
+@define
+class Test:
+    """The checks of a clause in order, and the names that it binds.
+
+    A step is a check, or the value of a new slot.
+    """
+
+    steps: list[tuple[bool, Core]] = field(factory=list)
+    names: dict[str, Part] = field(factory=dict)
+    spans: dict[str, Span] = field(factory=dict)
+
+    def check(self, core: Core) -> None:
+        self.steps.append((False, core))
+
+    def slot(self, c: Lowering, part: Part, name: str = "_") -> Part:
+        """Return the part in a slot of its own, unless it has one."""
+        if type(part.core) is Local:
+            return part
+        self.steps.append((True, part.core))
+        return Part(Local(0, c.place(name).index, name, span=part.core.span), True)
+
+
+def is_name(form: Form, text: str) -> bool:
+    """Return whether a form is this word, with or without macro marks."""
+    return type(form) is Name and form.spelling == text
+
+
+def read(
+    c: Lowering, form: ListForm, pattern: Form, value: Core, test: Test
+) -> Generator[Any, Any, None]:
+    """Add the checks and names of a pattern, from the outside in and from left to right."""
+    work: list[tuple[Form, Part]] = [(pattern, Part(value, False))]
+    while work:
+        pattern, part = work.pop()
+        if type(pattern) is Name:
+            _name(c, form, pattern, part, test)
+        elif type(pattern) is Literal:
+            _equal(c, part, pattern.value, pattern.span, test)
+        elif type(pattern) is VectorForm:
+            work += reversed(_vector(c, form, pattern, part, test))
+        elif type(pattern) is TableForm:
+            work += reversed(_table(c, pattern, part, test))
+        elif type(pattern) is ListForm and not pattern.items:
+            _equal(c, part, (), pattern.span, test)
+        elif _is_list(pattern, "quote", 2):
+            _equal(c, part, datum(c, pattern.items[1]), pattern.span, test)
+        elif _is_list(pattern, "?", 3):
+            part = test.slot(c, part)
+            test.check((yield lower_call(c, pattern, pattern.items[1], (part.core,))))
+            work.append((pattern.items[2], part))
+        else:
+            _no_pattern(c, form, pattern)
+
+
+def _is_list(form: Form, head: str, count: int) -> TypeGuard[ListForm]:
+    if type(form) is not ListForm or len(form.items) != count:
+        return False
+    return is_name(form.items[0], head)
+
+
+_NO_NAMES = {
+    ".": "a dot stands before the last pattern of a list: `[p . rest]`",
+    "else": "write `_` for what fits anything",
+}
+
+
+def _name(c: Lowering, form: ListForm, name: Name, part: Part, test: Test) -> None:
+    if name.spelling == "_":
+        return
+    if name.spelling in _NO_NAMES:
+        hint = _NO_NAMES[name.spelling]
+        c.report_malformed(form, name, "I expected a pattern here", hint=hint)
+    elif name.text in test.names:
+        duplicate(c, name, test.spans[name.text])
+    elif c.is_bindable(name):
+        test.names[name.text] = part
+        test.spans[name.text] = name.span
+
+
+def _equal(c: Lowering, part: Part, value: Value, span: Span, test: Test) -> None:
+    test.check(primitive(c, "equal?", part.core, Const(value, span=span), span=span))
+
+
+def _vector(
+    c: Lowering, form: ListForm, pattern: VectorForm, part: Part, test: Test
+) -> list[tuple[Form, Part]]:
+    """`[p q]` or `[p . rest]`"""
+    items, span = pattern.items, pattern.span
+    if not items:
+        _equal(c, part, (), span, test)
+        return []
+    part = test.slot(c, part)
+    test.check(primitive(c, "list?", part.core, span=span))
+    length = primitive(c, "length", part.core, span=span)
+    rest: Form | None = None
+    if len(items) > 1 and any(is_name(items[-2], word) for word in REST):
+        written = " ".join([*[item.span.text for item in items[:-2]], ".", items[-1].span.text])
+        hint = f"write `[{written}]`: what is left of the list stands behind a dot"
+        words = f"`{items[-2].span.text}` is a name like any other"
+        c.report_malformed(form, items[-2], words, hint=hint)
+        items, rest = items[:-2], items[-1]
+    elif len(items) > 1 and is_name(items[-2], "."):
+        items, rest = items[:-2], items[-1]
+    count = Const(len(items), span=span)
+    test.check(primitive(c, "equal?" if rest is None else ">=", length, count, span=span))
+    inside = [(item, Part(nth(c, part.core, at), part.inner)) for at, item in enumerate(items)]
+    if rest is not None:
+        left = primitive(c, "drop", part.core, count, span=rest.span)
+        inside.append((rest, Part(left, part.inner)))
+    return inside
+
+
+def _table(c: Lowering, pattern: TableForm, part: Part, test: Test) -> list[tuple[Form, Part]]:
+    """`{key: p}`"""
+    part = test.slot(c, part)
+    test.check(primitive(c, "table?", part.core, span=pattern.span))
+    inside: list[tuple[Form, Part]] = []
+    for text, item in dict(entries(c, pattern, splices=False)).items():
+        key = Const(text, span=item.span)
+        test.check(primitive(c, "has-key?", part.core, key, span=item.span))
+        got = primitive(c, "get", part.core, key, span=item.span)
+        inside.append((item, Part(got, part.inner)))
+    return inside
+
+
+_ADVICE = {
+    "?": "a predicate is written `(? predicate pattern)`, with `_` for any pattern",
+    "list": "a list is matched by `[p q]`, or `[p . rest]` where it may be longer",
+    "cons": "a list is matched by `[p . rest]`",
+    "quasiquote": "a list is matched by `['a p]`, a table by `{key: p}`",
+}
+
+
+def _no_pattern(c: Lowering, form: ListForm, pattern: Form) -> None:
+    word = source_name(word_of(pattern))
+    hint = _ADVICE.get(word) or (
+        f"a list is matched by `[p q]`; a test is written `(? {word or 'predicate'} pattern)`"
+    )
+    c.report_malformed(form, pattern, "this is not a pattern", hint=hint)
+
+
+def primitive(c: Lowering, name: str, *arguments: Core, span: Span) -> Core:
+    return CallPrimitive(c.primitive(name), arguments, span=span)
+
+
+def nth(c: Lowering, items: Core, at: int) -> Core:
+    return primitive(c, "nth", items, Const(at, span=items.span), span=items.span)
+
 
 Wrap = Callable[[Core], Core]
-"""What a clause does with the core of the clauses after it."""
+"""The core of a clause, as a function of the core of the clauses after it."""
 
 
 def match(c: Lowering, form: ListForm, position: int) -> Steps:
@@ -69,7 +227,7 @@ def _clause(
     caught = [name for name, part in test.names.items() if part.inner]
     parts = [test.names[name].core for name in caught]
     tested = _test(test.steps, primitive(c, "list", *parts, span=span) if caught else None, span)
-    # The slot stays for the clauses after this one, which stand inside of its `Let`.
+    # The slot stays for the clauses after this one, which are inside its `Let`.
     found = Local(0, c.place("_").index, "_", span=span) if caught else None
     after = c.here()
     values = _bind(c, test, caught, found)
@@ -81,7 +239,7 @@ def _clause(
 
 
 def _bind(c: Lowering, test: Test, caught: list[str], found: Local | None) -> tuple[Core, ...]:
-    """Binds the names for the body; gives the values of those that need a slot."""
+    """Bind the names for the body. Return the values of those that need a slot."""
     values: list[Core] = []
     if found is not None:
         for at, name in enumerate(caught):
@@ -107,7 +265,7 @@ def _wrap(test: Test, tested: Core, found: Core | None, then: Core, span: Span) 
 
 
 def _show_guard(c: Lowering, test: Test) -> None:
-    """Lets a guard see the names, in the slots of the test."""
+    """Make the names visible to a guard, in the slots of the test."""
     for name, part in list(test.names.items()):
         shown = test.slot(c, part, name)
         assert isinstance(shown.core, Local)
@@ -117,7 +275,7 @@ def _show_guard(c: Lowering, test: Test) -> None:
 
 
 def _test(steps: list[tuple[bool, Core]], end: Core | None, span: Span) -> Core:
-    """The steps as one expression, which gives `end` where all checks hold."""
+    """Return the steps as one expression, which gives `end` if all checks hold."""
     last_first: list[Core] = [] if end is None else [end]
     for is_slot, core in reversed(steps):
         if is_slot:
@@ -134,7 +292,8 @@ def _all(last_first: list[Core], span: Span) -> Core:
 
 
 def _no_match(c: Lowering, form: ListForm, value: Core) -> Core:
-    """Raises what a handler of `error` may answer with a substitute."""
+    """Return the error of a `match` without a fitting clause. A handler of `error` may resume
+    it."""
     fields: dict[str, Core] = {
         name: Const(text, span=form.span)
         for name, text in {

@@ -1,4 +1,4 @@
-"""Data in program text to core: quotations, quasiquotations, vectors and tables."""
+"""Lowering of data in program text: quotations, quasiquotations, vectors and tables."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -16,12 +16,12 @@ from sexplang.terms.values.value import Fault, Primitive, Record, Value, symbol
 
 
 def constant(c: Lowering, form: Literal, position: int) -> Core:
-    """A number, string, boolean or nil."""
+    """Lower a number, string, boolean or nil."""
     return Const(form.value, form.span)
 
 
 def report_label(c: Lowering, form: Label, position: int) -> Core:
-    """A label where no argument and no key can be named."""
+    """Report a label that names no argument and no key."""
     return c.report(
         "label-misplaced",
         form.span,
@@ -37,7 +37,7 @@ def quote(c: Lowering, form: ListForm, position: int) -> Core:
 
 
 def datum(c: Lowering, form: Form) -> Value:
-    """The value that a quoted form denotes."""
+    """Return the value of a quoted form."""
     done: list[Any] = []
     work: list[tuple[Form, int, tuple[str, ...] | None]] = [(form, -1, None)]
     while work:
@@ -64,7 +64,8 @@ def datum(c: Lowering, form: Form) -> Value:
 
 
 def entries(c: Lowering, form: TableForm, *, splices: bool) -> Iterator[tuple[str, Form]]:
-    """Keys and values in order of the text; a `~@x` comes with an empty key, if allowed."""
+    """Yield keys and values in the order of the text. A `~@x` has an empty key, if splices are
+    allowed."""
     seen: dict[str, Span] = {}
     items = iter(form.items)
     for label in items:
@@ -105,7 +106,7 @@ def vector(c: Lowering, form: VectorForm, position: int) -> Steps:
 
 
 def _warn_of_index(c: Lowering, form: VectorForm) -> None:
-    """`t["a"]` is a name and a list."""
+    """Warn of `t["a"]`, which is a name and a list."""
     start = form.span.start
     before = form.span.source.text[start - 1 : start]
     if before in _APART or len(form.items) != 1 or isinstance(form.span, Made):
@@ -139,7 +140,7 @@ def table(c: Lowering, form: TableForm, position: int) -> Steps:
 
 
 def make_list(c: Lowering, parts: tuple[Core, ...], span: Span) -> Core:
-    """The core of a list with these elements."""
+    """Return the core of a list with these elements."""
     values = []
     for part in parts:
         if type(part) is not Const:
@@ -149,7 +150,7 @@ def make_list(c: Lowering, parts: tuple[Core, ...], span: Span) -> Core:
 
 
 def make_table(keys: tuple[str, ...], parts: tuple[Core, ...], span: Span) -> Core:
-    """The core of a table with these keys and values."""
+    """Return the core of a table with these keys and values."""
     fields = {}
     for key, part in zip(keys, parts, strict=True):
         if type(part) is not Const:
@@ -191,7 +192,7 @@ def _unquote(c: Lowering, form: ListForm, nesting: int, *, splices: bool = True)
 
 
 def _elements(c: Lowering, form: ListForm | VectorForm, nesting: int) -> Steps:
-    """A list: runs of elements and splices, appended."""
+    """Lower a list in a quasiquote: runs of elements and splices, appended."""
     runs: list[Core] = []
     plain: list[Core] = []
     for item in form.items:
@@ -211,7 +212,7 @@ def _elements(c: Lowering, form: ListForm | VectorForm, nesting: int) -> Steps:
 
 
 def _check_splice(spliced: Core, check: Callable[[Value], Value], span: Span) -> Core:
-    """What is spliced, if it can be: else the error is at the splice and speaks of it."""
+    """Return the spliced value behind a check. The error has the splice's span."""
     return CallPrimitive(Primitive("identity", check, 1, 1), (spliced,), span=span)
 
 
@@ -230,7 +231,7 @@ def _table(value: Value) -> Value:
 
 
 def _fields(c: Lowering, form: TableForm, nesting: int) -> Steps:
-    """A table: runs of entries and splices, merged."""
+    """Lower a table in a quasiquote: runs of entries and splices, merged."""
     runs: list[Core] = []
     plain: list[tuple[str, Core]] = []
 

@@ -1,4 +1,4 @@
-"""Each special form's syntax: one table that the checks, the messages and the tests walk."""
+"""The syntax of special forms, as a table for checks, messages and tests."""
 
 from typing import Literal
 
@@ -8,8 +8,8 @@ from sexplang.terms.form import Form, ListForm, Name, source_name
 Scoping = Literal[
     "body",  # all operands are a body
     "operands",  # all are expressions
-    "data",  # none is
-    "unquoted",  # what is unquoted in data
+    "data",  # none is an expression
+    "unquoted",  # the unquoted parts of data
     "parameters",  # `(param…)` and a body that sees them
     "names",  # `((name e) …)` and a body that sees them; a name before them is the body's function
     "names in order",  # each is seen by the next
@@ -23,12 +23,12 @@ Scoping = Literal[
     "endings",  # a body, and `(catch (name word…) body…)` or `(finally body…)`
     "labels",  # a name, and labels with expressions, but for `type:`
 ]
-"""Where a form binds names, and which of its operands are expressions."""
+"""The place where a form binds names, and the operands that are expressions."""
 
 
 @frozen
 class Shape:
-    """How a form is written, how many operands it takes, and where it binds names."""
+    """The syntax of a form: its text, its number of operands, its bindings."""
 
     syntax: str
     least: int
@@ -96,7 +96,7 @@ PARTS: dict[str, str] = {
     "syntax-rules": "`syntax-rules` stands in `(define-syntax name (syntax-rules …))`",
     "unquote-splicing": "`~@xs` stands in a list inside a quasiquote: `` `(a ~@xs) ``",
 }
-"""Words that belong to the syntax of a form, and where they stand."""
+"""Words that belong to the syntax of a form, and their place."""
 
 RESERVED: frozenset[str] = frozenset([*SHAPES, *PARTS, "set!"])
 
@@ -124,20 +124,20 @@ HABITS: dict[str, str] = {
     "*loop-config*": "a loop's functions are given what they need, the iteration `i` among it; "
     "bind the limit to a name: `(bind most 3)`",
 }
-"""Names that people and models bring from other languages, and what to type here."""
+"""Names from other languages, and the replacement in this one."""
 
 OLD_CALLS = frozenset(["call", "atomic-task"])
-"""Of these, the forms that named a task and its inputs."""
+"""The names among them that called a task with its inputs."""
 
 CLAUSES: dict[str, str] = {
     "initial-director-input": "initial",
     "initial-input": "initial",
 }
-"""What clauses `(name value)` of an earlier language are labelled here, where another word is."""
+"""Clauses `(name value)` of an earlier language, and the labels that differ from them."""
 
 
 def word_of(form: Form) -> str:
-    """The name at the head of a list, or nothing."""
+    """Return the name at the head of a list, or an empty text."""
     if type(form) is ListForm and form.items:
         head = form.items[0]
         if type(head) is Name:

@@ -1,1 +1,1 @@
-"""Names to what they stand for."""
+"""Scopes and names."""

@@ -1,6 +1,6 @@
-"""What a name can stand for while forms become core.
+"""The bindings of names during compilation.
 
-Law: nothing here outlives one compilation.
+Law: no binding outlives one compilation.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from sexplang.terms.source import Span
 
 @node
 class Signature:
-    """What a call of a function of the program may look like."""
+    """The parameters of a function of the program, for checks of its calls."""
 
     name: str
     params: tuple[str, ...]
@@ -29,13 +29,13 @@ class Signature:
 
 
 def signature_of(function: Function) -> Signature:
-    """The signature of a function that is already compiled."""
+    """Return the signature of a compiled function."""
     optional = frozenset(p.name for p in function.params if p.default is not None)
     return Signature(function.name, tuple(p.name for p in function.params), optional, function.rest)
 
 
 Shape: TypeAlias = Any
-"""Signature, Primitive, Higher, Operation, Task, Macro, or None where nothing is known."""
+"""A Signature, Primitive, Higher, Operation, Task or Macro; None if nothing is known."""
 
 
 @define(eq=False)
@@ -54,9 +54,9 @@ NEVER, TAIL, CALLS, KEPT = range(4)
 
 @define(eq=False)
 class Continuation(Place):
-    """The slot of a clause's continuation, and the strongest use of it seen so far.
+    """The slot of a clause's continuation, and its strongest use so far.
 
-    `fence` counts the lambdas and branches around the clause: a mention behind a further one
+    `fence` is the number of lambdas and branches around the clause. A mention behind a further one
     outlives the clause.
     """
 
@@ -65,8 +65,8 @@ class Continuation(Place):
 
 
 @define(eq=False)
-class Named:
-    """A function defined by name: no slot."""
+class NamedFunction:
+    """A named function, which has no slot."""
 
     level: int
     function: int
@@ -82,8 +82,8 @@ class Namespace:
 
 
 @define(eq=False)
-class Later:
-    """Defined further down in this body; `became` is what it stands for from there on."""
+class LaterDefinition:
+    """A name that is defined further down in this body; `became` is its binding from there on."""
 
     span: Span
     function: bool
@@ -92,11 +92,16 @@ class Later:
 
 @define(eq=False)
 class Keyword:
-    """A macro of this file. Names that its templates bring in mean what they meant when the trail
-    of names was `mark` long: at its definition, which is not reached yet while that is None."""
+    """A macro of this file.
+
+    Names from its templates have their meaning of the time when the trail of names was `mark` long:
+    at the definition of the macro. `mark` is None before that.
+    """
 
     macro: Macro
     mark: int | None = None
 
 
-Binding: TypeAlias = Place | Continuation | Named | Namespace | Later | Keyword | Export
+Binding: TypeAlias = (
+    Place | Continuation | NamedFunction | Namespace | LaterDefinition | Keyword | Export
+)

@@ -1,4 +1,4 @@
-"""A name to the core that it stands for, or to a diagnostic with a suggestion."""
+"""Lowering of names, and suggestions for unbound ones."""
 
 from collections.abc import Iterable
 
@@ -9,8 +9,8 @@ from sexplang.compiler.names.bindings import (
     Binding,
     Continuation,
     Keyword,
-    Later,
-    Named,
+    LaterDefinition,
+    NamedFunction,
     Namespace,
     Place,
 )
@@ -26,7 +26,7 @@ from sexplang.terms.values.value import Task
 
 
 def mention(c: Lowering, form: Name, position: int) -> Core:
-    """A name as a value."""
+    """Lower a name as a value."""
     binding = c.names.find(form.text)
     if binding is None:
         return _path(c, form, position)
@@ -36,10 +36,10 @@ def mention(c: Lowering, form: Name, position: int) -> Core:
 
 
 def reference(c: Lowering, binding: Binding, form: Name) -> Core:
-    """What a binding is from here."""
+    """Return the core of a binding."""
     if isinstance(binding, Place):
         return Local(c.level - binding.level, binding.index, binding.name, form.span)
-    if type(binding) is Named:
+    if type(binding) is NamedFunction:
         return Known(c.level - binding.level, binding.function, span=form.span)
     if type(binding) is Keyword:
         return no_value(c, binding.macro, form.span)
@@ -52,12 +52,12 @@ def reference(c: Lowering, binding: Binding, form: Name) -> Core:
             if type(export.shape) is not Macro
         }
         return MakeTable(tuple(values), tuple(values.values()), span=form.span)
-    assert isinstance(binding, Later)
+    assert isinstance(binding, LaterDefinition)
     return report_early_use(c, form, binding)
 
 
 def lower_export(c: Lowering, export: Export, span: Span) -> Core:
-    """What another unit or the prelude gives, from here."""
+    """Return the core of an export of another unit or the prelude."""
     core = export.core
     if type(export.shape) is Macro:
         return no_value(c, export.shape, span)
@@ -72,7 +72,7 @@ def lower_export(c: Lowering, export: Export, span: Span) -> Core:
 
 
 def no_value(c: Lowering, macro: Macro, span: Span) -> Const:
-    """A macro where a value is expected."""
+    """Report a macro where a value is expected."""
     return c.report(
         "syntax-misplaced",
         span,
@@ -83,7 +83,7 @@ def no_value(c: Lowering, macro: Macro, span: Span) -> Const:
     )
 
 
-def report_early_use(c: Lowering, form: Name, later: Later) -> Const:
+def report_early_use(c: Lowering, form: Name, later: LaterDefinition) -> Const:
     hint = f"move the definition of `{form.text}` up, before its first use"
     if later.function:
         hint = (
@@ -101,7 +101,7 @@ def report_early_use(c: Lowering, form: Name, later: Later) -> Const:
 
 
 def _path(c: Lowering, form: Name, position: int) -> Core:
-    """`plan.notes.success` where no such name is bound but `plan` is."""
+    """Lower `plan.notes.success`, if `plan` is bound and the whole is not."""
     head, fields = split_path(form.text)
     binding = c.names.find(head) if head and all(fields) and fields else None
     if binding is None:
@@ -132,14 +132,14 @@ def _list_names(names: Iterable[str]) -> str:
 
 
 def unbound(c: Lowering, form: Name, position: int) -> Const:
-    """No such name: what did you mean?"""
+    """Report an unbound name, with a suggestion."""
     name = form.spelling
     if name in RESERVED:
         return _no_value(c, form)
     if "." in name and name.split(".")[0]:
         name = name.split(".")[0]
     if c.import_failed:
-        # The name may well come from the import that could not be read.
+        # The name may come from an import that could not be read.
         return Const(None, span=form.span)
     return c.report(
         "unbound-name",
@@ -151,7 +151,7 @@ def unbound(c: Lowering, form: Name, position: int) -> Const:
 
 
 def _name_first(c: Lowering, name: str) -> str | None:
-    """What to write for a catch whose name stands behind a reason or type."""
+    """Return the correction for a catch whose name stands behind a reason or type."""
     for head in reversed(c.catches):
         first, *rest = [item.span.text for item in head.items]
         if name in rest and len(name) < len(first):  # the longer one is the reason
@@ -174,7 +174,7 @@ def _no_value(c: Lowering, form: Name) -> Const:
 
 
 _MOST_SUGGESTED = 20
-"""Nobody reads more, and each takes a look at every name there is."""
+"""The greatest number of suggestions; each compares a name with every other."""
 
 
 def _did_you_mean(c: Lowering, name: str, position: int) -> str | None:
@@ -184,9 +184,9 @@ def _did_you_mean(c: Lowering, name: str, position: int) -> str | None:
     bound = [
         key
         for key, binding in c.names.table.items()
-        if type(binding) is not Later and MARK not in key
+        if type(binding) is not LaterDefinition and MARK not in key
     ]
-    # Only where a form may begin can a special form be meant.
+    # Special forms are suggested only where a form may begin.
     words = SHAPES if position & AT_HEAD else ()
     close = _correct_spelling(name, bound, [*c.names.scope, *words])
     if close is None:
@@ -201,10 +201,10 @@ def _did_you_mean(c: Lowering, name: str, position: int) -> str | None:
 
 
 def _correct_spelling(name: str, bound: Iterable[str], words: Iterable[str]) -> str | None:
-    """The name that `name` is a slip of the pen for.
+    """Return the name that `name` is a misspelling of.
 
-    What differs in a sign, as `string<?` and `string=?`, is another name; and a short word of the
-    language is near to too many others.
+    A difference in a sign, as between `string<?` and `string=?`, makes another name. A short word
+    of the language is near to too many others.
     """
     if len(name) < 3:
         return None

@@ -1,4 +1,4 @@
-"""Names that macros brought in, and findings about them, to what a person reads."""
+"""Readable spellings of names from macros, in diagnostics."""
 
 import re
 
@@ -12,14 +12,14 @@ _MARKED = re.compile(f"{MARK}[0-9]+")
 
 
 def split_path(text: str) -> tuple[str, list[str]]:
-    """`plan.notes.success`: the name that is bound, and the fields."""
+    """Split `plan.notes.success` into the bound name and the fields."""
     spelling, mark, which = text.partition(MARK)
     head, *fields = spelling.split(".")
     return head + mark + which, fields
 
 
 def readable(finding: Diagnostic) -> Diagnostic:
-    """A finding without marks in its words; one about a form that a macro put there says so."""
+    """Return a diagnostic without marks in its words. One about a form from a macro says so."""
     labels = tuple(Label(label.span, _plain(label.words)) for label in finding.labels)
     span = finding.span
     if isinstance(span, Made):

@@ -1,1 +1,1 @@
-"""`defatom` and types to templates and schemas."""
+"""Lowering of `defatom` and types to templates and schemas."""

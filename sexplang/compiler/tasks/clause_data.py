@@ -1,6 +1,6 @@
-"""The data in a clause of a `defatom` to values: words, texts, numbers and settings with keys.
+"""Readers of the data in a clause of a `defatom`: words, texts, numbers and settings.
 
-Law: nothing is evaluated. What is not of its kind is reported, and its value is None.
+Law: nothing is evaluated. A part of the wrong kind is reported, and its value is None.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,20 +18,20 @@ from sexplang.terms.values.text import plain
 from sexplang.terms.values.value import Fault
 
 Read = Callable[[Lowering, Form], Any]
-"""A form to a value; None (and a report) if it is not of that kind."""
+"""A reader of a form. It returns None (and reports) for a form of another kind."""
 
 Hint = Callable[[str], str]
-"""A key that there is not, to what to write instead."""
+"""The replacement for an unknown key."""
 
 
 def report_expected(c: Lowering, form: Form, what: str, hint: str | None = None) -> Any:
-    """Reports a part that is not what stands at its place; gives None."""
+    """Report a part of the wrong kind. Return None."""
     c.report("malformed-form", form.span, f"I expected {what} here", "this is not", hint=hint)
     return None
 
 
 def unquote(form: Form) -> Form:
-    """`x` for `'x`: what stands in a clause is data, quoted or not."""
+    """Return `x` for `'x`: data in a clause may be quoted."""
     is_quote = type(form) is ListForm and word_of(form) == "quote" and len(form.items) == 2
     return form.items[1] if is_quote else form  # type: ignore[union-attr]
 
@@ -48,7 +48,7 @@ def text(c: Lowering, form: Form) -> Any:
 
 
 def word(*choices: str) -> Read:
-    """A string or a symbol; one of the choices, if there are any."""
+    """Return a reader of a string or a symbol: any, or one of the choices."""
 
     def read(c: Lowering, form: Form) -> Any:
         form = unquote(form)
@@ -91,7 +91,7 @@ def seconds(c: Lowering, form: Form) -> Any:
 
 
 def data(c: Lowering, form: Form) -> Any:
-    """A form as plain data: symbols are words."""
+    """Read a form as plain data: symbols are words."""
     try:
         return plain(datum(c, form))
     except Fault as fault:
@@ -100,7 +100,7 @@ def data(c: Lowering, form: Form) -> Any:
 
 
 def schema(c: Lowering, form: Form) -> Any:
-    """A word of the mini-language, the name of a file, or a schema: a table or its text."""
+    """Read a word of the mini-language, a file name, or a schema as a table or text."""
     form = unquote(form)
     written = form.value if type(form) is Literal else None
     if isinstance(written, str) and written.lstrip().startswith(("{", "<")):
@@ -111,7 +111,7 @@ def schema(c: Lowering, form: Form) -> Any:
 
 
 def type_(c: Lowering, form: Form) -> Any:
-    """A type, as the JSON Schema that says the same."""
+    """Read a type as the equivalent JSON Schema."""
     try:
         return schema_of(form)
     except Diagnostics as found:
@@ -123,8 +123,8 @@ def type_(c: Lowering, form: Form) -> Any:
 
 
 def settings(c: Lowering, form: ListForm) -> Iterator[tuple[str, Form, Form]]:
-    """Key, its form and its value, however the clause writes them: `key: value …`,
-    `(key value) …`, `((key value) …)` or `{key: value …}`."""
+    """Yield each key, its form and its value. A clause may be written as `key: value …`, `(key
+    value) …`, `((key value) …)` or `{key: value …}`."""
     items = tuple(map(unquote, form.items[1:]))
     if len(items) == 1:
         whole = items[0]
@@ -150,8 +150,8 @@ def settings(c: Lowering, form: ListForm) -> Iterator[tuple[str, Form, Form]]:
 def read_settings(
     c: Lowering, form: ListForm, readers: dict[str, Read], hint: Hint | None = None
 ) -> dict[str, Any]:
-    """The settings of a clause that are there, each read by its reader; nil leaves one out. `hint`
-    says what to write instead of one that there is not."""
+    """Read the settings of a clause, each by its reader; nil omits one. `hint` gives the
+    replacement for an unknown key."""
     found: dict[str, Any] = {}
     places: dict[str, Form] = {}
     for key, at, value in settings(c, form):

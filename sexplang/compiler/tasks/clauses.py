@@ -1,7 +1,7 @@
-"""The clauses of a `defatom` to the values of a template's fields.
+"""The clauses of a `defatom`, as values of a template's fields.
 
-The words, numbers and keys are those of `grammar/template.xsd`; what fields mean together is
-checked where XML is checked too.
+The words, numbers and keys are those of `grammar/template.xsd`. Rules across fields are checked
+together with XML templates.
 """
 
 from collections.abc import Callable
@@ -38,14 +38,14 @@ from sexplang.terms.values.text import value_of
 
 @frozen
 class Clause:
-    """How a clause is written, and what makes the value of its field."""
+    """The syntax of a clause, and the reader of its field."""
 
     syntax: str
     read: Callable[["Clause", Lowering, ListForm], Any]
 
 
 def _one(read: Read) -> Callable[[Clause, Lowering, ListForm], Any]:
-    """A clause with one value."""
+    """Return a reader for a clause with one value."""
 
     def reading(clause: Clause, c: Lowering, form: ListForm) -> Any:
         if len(form.items) == 2:
@@ -59,7 +59,7 @@ def _one(read: Read) -> Callable[[Clause, Lowering, ListForm], Any]:
 
 
 def _several(make: Any, **readers: Read) -> Callable[[Clause, Lowering, ListForm], Any]:
-    """A clause with settings."""
+    """Return a reader for a clause with settings."""
     return lambda clause, c, form: make(**read_settings(c, form, readers))
 
 
@@ -76,7 +76,7 @@ def _output_format(clause: Clause, c: Lowering, form: ListForm) -> OutputFormat 
 
 
 _ACCUMULATION = {"minimal": "notes_only", "full": "full_output"}
-"""The documents' older words."""
+"""The older words of the documents."""
 
 
 def _context(**found: Any) -> ContextManagement:
@@ -87,7 +87,7 @@ def _context(**found: Any) -> ContextManagement:
 
 
 def list_items(forms: tuple[Form, ...]) -> tuple[Form, ...]:
-    """`a "b"`, `["a" "b"]` or `'(a b)`, one by one."""
+    """Return the items of `a "b"`, `["a" "b"]` or `'(a b)`."""
     if len(forms) == 1:
         whole = unquote(forms[0])
         if type(whole) is VectorForm or (type(whole) is ListForm and whole is not forms[0]):
@@ -102,7 +102,7 @@ def _words(c: Lowering, forms: tuple[Form, ...]) -> tuple[str, ...]:
 
 
 def tools_in(clause: ListForm) -> list[tuple[Form, bool]]:
-    """The names of tools in a clause, and whether each stands in an `(in-order …)`."""
+    """Return the names of tools in a clause, each with whether it is in an `(in-order …)`."""
     found: list[tuple[Form, bool]] = []
     for form in list_items(clause.items[1:]):
         if type(form) is ListForm and word_of(form) == "in-order":
@@ -153,7 +153,7 @@ _FILES = {
     "description": "description",
     "context_query": "context_description",
 }
-"""The setting that says where files come from, and the source that it goes with."""
+"""The setting for the source of files, and the kind of source it belongs to."""
 
 
 def _file_paths(clause: Clause, c: Lowering, form: ListForm) -> FilePaths | None:
@@ -268,4 +268,4 @@ CLAUSES: dict[str, Clause] = {
     "manual_xml": Clause("(manual_xml true)", _one(flag)),
     "disable_reparsing": Clause("(disable_reparsing true)", _one(flag)),
 }
-"""The clauses whose name is the field's."""
+"""The clauses with the same name as the field."""

@@ -1,4 +1,4 @@
-"""`defatom` to the task that a template makes: each clause is a field of the same node."""
+"""Lowering of `defatom` to a task. Each clause is a field of the template."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -27,14 +27,14 @@ from sexplang.terms.values.text import value_of
 from sexplang.terms.values.value import Task
 
 Where = Callable[[str, str], Span]
-"""The part of a task, as its template names it, and what to look for in it, to a place."""
+"""The span of a part of a task, by its name in the template and a text to look for in it."""
 
 CheckTemplate = Callable[[Template, Where], Iterable[Diagnostic]]
-"""What is wrong with a template, and where."""
+"""A check of a template. It yields diagnostics with spans."""
 
 
 LoadSchema = Callable[[str, Span], str]
-"""The name of a schema's file, and where it is named, to its text. Raises Diagnostics."""
+"""A loader of a schema's file, by its name and the span of the name. Raises Diagnostics."""
 
 
 def no_check(template: Template, where: Where) -> Iterable[Diagnostic]:
@@ -42,8 +42,8 @@ def no_check(template: Template, where: Where) -> Iterable[Diagnostic]:
 
 
 @define(eq=False)
-class Written:
-    """A `defatom` as it is written: the values of its fields, its clauses and parameters."""
+class DefatomForm:
+    """A `defatom` as written: the values of its fields, its clauses and parameters."""
 
     name: Name
     fields: dict[str, Any] = field(factory=dict)
@@ -51,7 +51,8 @@ class Written:
     params: dict[str, Form] = field(factory=dict)
 
     def where(self, part: str, raw: str) -> Span:
-        """The place of a part: its value, or in it the raw text, if it stands there as it is."""
+        """Return the span of a part: of its value, or of the raw text in the value if it is there
+        verbatim."""
         kind, _, name = part.partition(":")
         if kind == "param":
             return self.params[name].span
@@ -68,12 +69,12 @@ class Written:
 def declare_task(
     c: Lowering, form: ListForm, check: CheckTemplate, load: LoadSchema | None
 ) -> tuple[Name, Task | None] | None:
-    """Reads a `defatom`: its name, and the task if it is sound."""
+    """Read a `defatom`. Return its name, and the task if it has no errors."""
     name = form.items[1]
     if not c.is_bindable(name, "I expected the name of the task here"):
         return None
     assert isinstance(name, Name)
-    written = Written(name)
+    written = DefatomForm(name)
     before = len(c.findings)
     for clause in form.items[2:]:
         _clause(c, clause, written)
@@ -91,8 +92,10 @@ def declare_task(
     return name, Task(template) if _is_sound(c, before) else None
 
 
-def _with_schema(c: Lowering, template: Template, written: Written, load: LoadSchema) -> Template:
-    """The template with the text of its schema."""
+def _with_schema(
+    c: Lowering, template: Template, written: DefatomForm, load: LoadSchema
+) -> Template:
+    """Return the template with the text of its schema."""
     format_ = template.output_format
     try:
         text = load(str(format_.schema), written.where("output_format", str(format_.schema)))
@@ -106,7 +109,7 @@ def _is_sound(c: Lowering, before: int) -> bool:
     return all(finding.severity != "error" for finding in c.findings[before:])
 
 
-def _clause(c: Lowering, clause: Form, written: Written) -> None:
+def _clause(c: Lowering, clause: Form, written: DefatomForm) -> None:
     key = source_name(word_of(clause))
     if type(clause) is not ListForm or not key:
         report_expected(c, clause, "a clause", 'a clause is written `(instructions "…")`')
@@ -126,7 +129,7 @@ def _clause(c: Lowering, clause: Form, written: Written) -> None:
         unknown(c, clause.items[0], f"a task has no clause `{key}`", key, known)
 
 
-def _check_instructions(c: Lowering, written: Written) -> None:
+def _check_instructions(c: Lowering, written: DefatomForm) -> None:
     name, clause = written.name, written.clauses.get("instructions")
     if clause is None:
         hint = 'add `(instructions "…")`'
@@ -148,14 +151,14 @@ _TYPES = (
 _OPTIONS = ("type", "default", "required", "doc", "from")
 
 
-def _params(c: Lowering, clause: ListForm, written: Written) -> tuple[Param, ...]:
+def _params(c: Lowering, clause: ListForm, written: DefatomForm) -> tuple[Param, ...]:
     found: list[Param] = []
     is_optional = False
     for at, item in enumerate(clause.items[1:], 2):
         name = item.items[0] if type(item) is ListForm and item.items else item
         if item is name and type(name) is Name and name.spelling in (*OPTIONAL, *REST):
             _foreign(c, name, clause.items[at : at + 1])
-            is_optional = True  # what follows may be left out: no call of the task is wrong
+            is_optional = True  # arguments may be omitted, so no call is reported
             continue
         if type(name) is not Name:
             hint = "write `name`, `(name type)` or `(name type default: value)`"
@@ -169,7 +172,7 @@ def _params(c: Lowering, clause: ListForm, written: Written) -> tuple[Param, ...
 
 
 def _foreign(c: Lowering, word: Name, following: tuple[Form, ...]) -> None:
-    """What other Lisps write between parameters."""
+    """Report a word of other Lisps between parameters."""
     written = following[0] if following else word
     parts = written.items if type(written) is ListForm else (written,)
     name = parts[0].spelling if parts and type(parts[0]) is Name and following else "name"
@@ -182,7 +185,7 @@ def _foreign(c: Lowering, word: Name, following: tuple[Form, ...]) -> None:
 
 
 def _param(c: Lowering, name: str, forms: tuple[Form, ...]) -> Param:
-    """`name type label: value …`"""
+    """Read `name type label: value …`."""
     options: dict[str, Form] = {}
     if forms and type(forms[0]) is not Label:
         options["type"] = forms[0]
@@ -218,8 +221,8 @@ def _make(c: Lowering, name: str, options: dict[str, Form]) -> Param:
     return Param(name, **said)
 
 
-def _order(written: Written) -> None:
-    """`(allowed_tools a (in-order b c))`: which tools are called one after the other."""
+def _order(written: DefatomForm) -> None:
+    """Read `(allowed_tools a (in-order b c))`: the tools that are called one after the other."""
     clause = written.clauses.get("allowed_tools")
     names, told = written.fields.get("allowed_tools", ()), tools_in(clause) if clause else []
     if any(in_order for _, in_order in told) and len(names) == len(told):
@@ -227,8 +230,8 @@ def _order(written: Written) -> None:
         written.fields["in_order"] = tuple([name for name, (_, in_order) in pairs if in_order])
 
 
-def _relevance(c: Lowering, written: Written) -> None:
-    """`(context_relevance name: false …)`: which inputs a search for context sees."""
+def _relevance(c: Lowering, written: DefatomForm) -> None:
+    """Read `(context_relevance name: false …)`: the inputs that a search for context sees."""
     clause = written.clauses.get("context_relevance")
     if clause is None:
         return

@@ -1,6 +1,6 @@
-"""A type as it is written, in a clause or in XML, to the JSON Schema that says the same.
+"""Types, in a clause or in XML, as JSON Schemas.
 
-Law: nothing is evaluated, and a type that is not one is said with its place.
+Law: nothing is evaluated. A form that is no type is reported with its span.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ _DEEPEST = 50
 
 
 def schema_of(form: Form, depth: int = 0) -> Schema:
-    """The JSON Schema of a type. Raises Diagnostics, `bad-schema`."""
+    """Return the JSON Schema of a type. Raises Diagnostics `bad-schema`."""
     if depth > _DEEPEST:
         raise _bad(form.span, f"a type is nested at most {_DEEPEST} levels deep", None)
     if type(form) is ListForm and word_of(form) == "quote" and len(form.items) == 2:
@@ -72,8 +72,8 @@ def _of_word(word: str, span: Span) -> Schema:
 
 
 def _table(form: TableForm, depth: int) -> Schema:
-    """`{name: T  note?: T}`: a label that ends in `?` may be absent or nil; one in quotes is as it
-    stands."""
+    """`{name: T  note?: T}`: a label that ends in `?` may be absent or nil; one in quotes is taken
+    verbatim."""
     properties: dict[str, Schema] = {}
     required: list[str] = []
     for label, value in form.entries():
@@ -136,7 +136,7 @@ def _schema(form: ListForm, depth: int) -> Schema:
 
 
 def _plain(form: Form, depth: int = 0) -> Any:
-    """A form as JSON data: symbols are words."""
+    """Return a form as JSON data: symbols are words."""
     if depth > _DEEPEST:
         raise _bad(form.span, f"a schema is nested at most {_DEEPEST} levels deep", None)
     if type(form) is Literal:

@@ -1,1 +1,1 @@
-"""Files to units: imports, exports, bodies, macros."""
+"""Compilation of files to units: imports, exports, bodies, macros."""

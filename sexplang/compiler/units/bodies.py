@@ -1,4 +1,4 @@
-"""A body to core: definitions in order, function definitions next to each other as one group."""
+"""Lowering of bodies. Adjacent function definitions form one group."""
 
 from collections.abc import Generator, Iterator
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from sexplang.compiler.compilation import Lowering, Steps
 from sexplang.compiler.forms.functions import Draft, draft, duplicate, finish
 from sexplang.compiler.forms.shapes import RESERVED, word_of
-from sexplang.compiler.names.bindings import Later, Named, signature_of
+from sexplang.compiler.names.bindings import LaterDefinition, NamedFunction, signature_of
 from sexplang.compiler.units.macros import Syntax, macro_of
 from sexplang.compiler.units.statements import Definition, Statement, split
 from sexplang.terms.core import Const, Core, Known, Lambda, Let, Local, Seq
@@ -19,7 +19,7 @@ from sexplang.terms.values.value import Procedure
 
 
 def body(c: Lowering, forms: tuple[Form, ...], position: int, span: Span) -> Any:
-    """The core of the forms of a body, the last in `position`."""
+    """Lower the forms of a body; the last is in `position`."""
     if len(forms) == 1 and not _opens_body(c, forms[0]):
         return c.lower(forms[0], position)
     return _body(c, forms, position, span)
@@ -33,7 +33,7 @@ def _body(c: Lowering, forms: tuple[Form, ...], position: int, span: Span) -> St
 
 
 def nest(items: list[Item], span: Span) -> Core:
-    """Items of an inner body: each `Bind` becomes a `Let` around what follows."""
+    """Nest the items of an inner body: each `Bind` becomes a `Let` around the rest."""
     follow: list[Core] = []
     for item in reversed(items):
         if type(item) is Bind:
@@ -45,7 +45,7 @@ def nest(items: list[Item], span: Span) -> Core:
 
 
 def sequence(cores: list[Core], span: Span) -> Core:
-    """One after the other; nothing gives `()`."""
+    """Return one core for several in order; `()` for none."""
     if len(cores) == 1:
         return cores[0]
     return Seq(tuple(cores), span=span) if cores else Const((), span=span)
@@ -61,7 +61,7 @@ def _opens_body(c: Lowering, form: Form) -> bool:
 def statements(
     c: Lowering, items: list[Statement], position: int, span: Span
 ) -> Generator[Any, Any, list[Item]]:
-    """Lowers statements in order and leaves their names bound."""
+    """Lower statements in order and leave their names bound."""
     _announce(c, items)
     out: list[Item] = []
     at = 0
@@ -89,8 +89,8 @@ def statements(
 
 
 def _joins(c: Lowering, item: Statement, group: list[Definition]) -> bool:
-    """Whether an item stands next to the functions of the group; a macro between them does not
-    part them."""
+    """Return whether an item is adjacent to the functions of the group. A macro between them does
+    not separate them."""
     if isinstance(item, Syntax):
         item.keyword.mark = len(c.names.trail)
         return True
@@ -101,7 +101,7 @@ def _joins(c: Lowering, item: Statement, group: list[Definition]) -> bool:
 
 
 def _announce(c: Lowering, items: list[Statement]) -> None:
-    """Names that are defined further down are used too early until then."""
+    """Announce the names of a body, so that a use before the definition is reported."""
     seen: dict[str, Span] = {}
     macros: set[str] = set()
     for item in items:
@@ -115,7 +115,7 @@ def _announce(c: Lowering, items: list[Statement]) -> None:
         if isinstance(item, Syntax):
             macros.add(name)
         elif not item.again or c.names.find(name) is None:
-            c.names.bind(name, Later(item.name.span, item.params is not None))
+            c.names.bind(name, LaterDefinition(item.name.span, item.params is not None))
 
 
 def _report_duplicate(c: Lowering, name: Name, first: Span) -> None:
@@ -136,7 +136,7 @@ def _functions(c: Lowering, group: list[Definition]) -> Steps:
         made = draft(c, item.name.text, item.params, item.body, item.form.span)
         drafts.append(made)
         later = c.names.table.get(item.name.text)
-        c.names.bind(item.name.text, Named(c.level, made.index, made.signature))
+        c.names.bind(item.name.text, NamedFunction(c.level, made.index, made.signature))
         c.names.define(item.name.text, later)
     for made in drafts:
         yield finish(c, made, body)
@@ -154,7 +154,7 @@ def _value(c: Lowering, item: Definition) -> Generator[Any, Any, Bind]:
 
 
 def shape_of(c: Lowering, core: Core) -> Any:
-    """What is known of the calls that a value takes."""
+    """Return the shape of the calls that a value takes."""
     if type(core) is Const and isinstance(core.value, Procedure):
         return core.value
     if type(core) is Known or type(core) is Lambda:
@@ -165,11 +165,16 @@ def shape_of(c: Lowering, core: Core) -> Any:
 
 
 def _result(c: Lowering, last: Definition) -> Core:
-    """A body that ends in `bind` gives the value; one that ends in `define` gives nil."""
+    """Return the value of a body that ends in a definition: the value for `bind`, nil for
+    `define`."""
     binding = c.names.find(last.name.text)
-    if last.again and type(binding) is Named:
+    if last.again and type(binding) is NamedFunction:
         return Known(0, binding.function, span=last.form.span)
-    if last.again and binding is not None and not isinstance(binding, (Named, Later, Export)):
+    if (
+        last.again
+        and binding is not None
+        and not isinstance(binding, (NamedFunction, LaterDefinition, Export))
+    ):
         return Local(0, c.size - 1, last.name.text, span=last.form.span)
     return Const(None, span=last.form.span)
 
@@ -203,7 +208,7 @@ def bindings_of(
 
 
 def _pairs(c: Lowering, form: ListForm, listing: ListForm) -> Iterator[ListForm]:
-    """The bindings; of one that is not a pair at least the name, so that its uses are bound."""
+    """Yield the bindings. A malformed one has at least its name, so that its uses are bound."""
     items = listing.items
     if items and type(items[0]) is Name:
         is_pair = len(items) == 2

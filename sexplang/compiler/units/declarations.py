@@ -1,4 +1,4 @@
-"""`define-input` and `define-effect` to what a unit asks of its caller and of its handlers."""
+"""Lowering of `define-input` and `define-effect`."""
 
 from typing import Any, get_args
 
@@ -16,7 +16,7 @@ _TYPES: dict[str, InputType] = {name: name for name in get_args(InputType)}
 
 
 def top_level_only(c: Lowering, form: ListForm, position: int) -> Core:
-    """`import`, `define-input` or `define-effect` where no module stands directly around it."""
+    """Report `import`, `define-input` or `define-effect` that is not at the top of a module."""
     word = form.items[0].text  # type: ignore[union-attr]
     return c.report(
         "top-level-only",
@@ -28,20 +28,20 @@ def top_level_only(c: Lowering, form: ListForm, position: int) -> Core:
 
 
 @define(eq=False)
-class Declared:
-    """A `define-input` as it is written."""
+class InputForm:
+    """A `define-input` as written."""
 
     form: ListForm
     name: Name
     options: dict[str, Form]
 
     def __call__(self, c: Lowering) -> Steps:
-        """The value of the input; declares it on the way."""
+        """Lower the value of the input, and declare it."""
         return _lower(c, self)
 
 
-def declare_input(c: Lowering, form: ListForm) -> Declared | None:
-    """Reads a `define-input`, which only a main program may have."""
+def declare_input(c: Lowering, form: ListForm) -> InputForm | None:
+    """Read a `define-input`. Only a main program may have one."""
     name, *rest = form.items[1:]
     if not c.is_bindable(name):
         return None
@@ -68,10 +68,10 @@ def declare_input(c: Lowering, form: ListForm) -> Declared | None:
             c.report("duplicate-label", label.span, f"`{label.text}` is given twice")
         else:
             options[label.text] = rest[at + 1]
-    return Declared(form, name, options)
+    return InputForm(form, name, options)
 
 
-def _lower(c: Lowering, declared: Declared) -> Steps:
+def _lower(c: Lowering, declared: InputForm) -> Steps:
     form, options = declared.form, declared.options
     default: Core | None = None
     if "default" in options:
@@ -121,7 +121,8 @@ def _check(
     choices: tuple[Value, ...],
     default: Value,
 ) -> None:
-    """The choices and a literal default must be of the type, the default one of the choices."""
+    """Check that the choices and a literal default are of the type, and that the default is a
+    choice."""
     for choice in choices:
         if not is_of_type(choice, type_):
             _mismatch(c, options["choices"].span, f"not every choice is of type {type_}")
@@ -140,7 +141,7 @@ def _mismatch(c: Lowering, span: Span, title: str) -> None:
 
 
 def declare_effect(c: Lowering, form: ListForm) -> tuple[Name, Operation] | None:
-    """Reads a `define-effect`."""
+    """Read a `define-effect`."""
     pattern = form.items[1]
     if type(pattern) is not ListForm or not pattern.items:
         c.report_malformed(form, pattern, "I expected `(operation param…)` here")

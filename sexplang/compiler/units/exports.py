@@ -1,9 +1,16 @@
-"""The top level of a module to what other modules get of it."""
+"""The exports of a module."""
 
 from collections.abc import Iterable, Mapping
 
 from sexplang.compiler.compilation import Lowering
-from sexplang.compiler.names.bindings import Binding, Keyword, Named, Namespace, Place, Signature
+from sexplang.compiler.names.bindings import (
+    Binding,
+    Keyword,
+    NamedFunction,
+    Namespace,
+    Place,
+    Signature,
+)
 from sexplang.compiler.units.macros import Syntax
 from sexplang.compiler.units.statements import Definition, Statement
 from sexplang.terms.core import Const, Known, Local
@@ -16,7 +23,7 @@ _NOWHERE = Span(Source("a declaration", ""), 0, 0)
 
 
 def exports(c: Lowering, statements: Iterable[Statement]) -> dict[str, Export]:
-    """The public names of the module: those that it wrote and that do not begin with `_`."""
+    """Return the public names of the module: its own names without a leading `_`."""
     declared: dict[str, Operation | Task] = {**c.operations, **c.tasks}
     found = {
         name: Export(name, Const(value, span=_NOWHERE), value)
@@ -35,7 +42,7 @@ def exports(c: Lowering, statements: Iterable[Statement]) -> dict[str, Export]:
 
 
 def session_exports(c: Lowering, statements: Iterable[Statement]) -> dict[str, Export]:
-    """All that has a name after an input of a session: private and imported names too."""
+    """Return all names after an input of a session, private and imported ones included."""
     found = exports(c, statements)
     for name, binding in c.names.table.items():
         if type(binding) is Namespace:
@@ -48,14 +55,14 @@ def session_exports(c: Lowering, statements: Iterable[Statement]) -> dict[str, E
 
 
 def recall(c: Lowering, before: Mapping[str, Export]) -> None:
-    """Binds what earlier inputs of a session gave names to; this one may hide it."""
+    """Bind the names of earlier inputs of a session. The current input may shadow them."""
     for name, export in before.items():
         space = type(export.shape) is Namespace
         c.names.bind(name, export.shape if space else export)
 
 
 def functions_called(c: Lowering, names: Iterable[str]) -> dict[str, Function]:
-    """The functions of programs that names stand for at the top level of the module."""
+    """Return the functions of the program that names stand for at the top of the module."""
     found: dict[str, Function] = {}
     for name in dict.fromkeys(names):
         binding = c.names.find(name)
@@ -73,7 +80,7 @@ def is_public(name: str) -> bool:
 
 
 def _export(c: Lowering, name: str, binding: Binding | None, span: Span) -> Export | None:
-    if isinstance(binding, Named):
+    if isinstance(binding, NamedFunction):
         function = c.functions[binding.function - c.first_function]
         assert function is not None
         return Export(name, Known(0, binding.function, span=function.span), function)
@@ -86,7 +93,7 @@ def _export(c: Lowering, name: str, binding: Binding | None, span: Span) -> Expo
 
 
 def _close(c: Lowering, item: Syntax) -> None:
-    """Tells those who import a macro what the names in its templates stand for here."""
+    """Complete a macro with the bindings of its template's names, for modules that import it."""
     macro = item.keyword.macro
     for name in macro.rules.names if macro.rules is not None else ():
         binding = c.names.resolve(name, item.keyword)

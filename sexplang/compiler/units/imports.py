@@ -1,4 +1,4 @@
-"""Imports, declared effects and tasks of a file to names, before anything else is compiled."""
+"""Imports, declared effects and tasks of a file. They are bound before the rest is compiled."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -22,8 +22,8 @@ Load = Callable[[str, Span], Mapping[str, Export]]
 
 
 @define(eq=False)
-class Top:
-    """The top level of a file, sorted."""
+class TopLevel:
+    """The sorted top level of a file."""
 
     declarations: list[ListForm] = field(factory=list)
     statements: list[Statement] = field(factory=list)
@@ -31,7 +31,7 @@ class Top:
 
 
 def imports_of(c: Lowering, forms: Iterable[Form]) -> list[ListForm]:
-    """The imports among the forms of a file."""
+    """Return the imports among the forms of a file."""
     found: list[ListForm] = []
     work = list(forms)[::-1]
     while work:
@@ -53,9 +53,9 @@ def _fits(c: Lowering, form: ListForm) -> bool:
     return True
 
 
-def sort(c: Lowering, statements: list[Statement]) -> Top:
-    """Takes the declarations out; an input stays where it is, as the definition of a value."""
-    top = Top()
+def sort(c: Lowering, statements: list[Statement]) -> TopLevel:
+    """Sort statements into declarations and the rest. An input stays in place, as a definition."""
+    top = TopLevel()
     for item in statements:
         word = _word(item)
         top.ends_in_declaration = word in ("import", "define-effect", "defatom")
@@ -86,7 +86,7 @@ def _word(item: Statement) -> str:
 
 
 def import_all(c: Lowering, forms: list[ListForm], load: Load) -> None:
-    """Loads what the file imports and binds the names that come with it."""
+    """Load the imports of the file and bind their names."""
     spans: dict[str, Span] = {}
     for form in forms:
         target = form.items[1]
@@ -124,7 +124,7 @@ def _path(c: Lowering, form: ListForm, target: Form) -> str | None:
 
 
 def _alias(c: Lowering, form: ListForm) -> str | None:
-    """The name after `as:`, or nothing."""
+    """Return the name after `as:`, or None."""
     if len(form.items) == 2:
         return ""
     label = form.items[2]
@@ -158,8 +158,8 @@ def _is_first(c: Lowering, name: str, path: str, span: Span, spans: dict[str, Sp
     return False
 
 
-def declare(c: Lowering, top: Top, check: CheckTemplate, load: LoadSchema | None) -> None:
-    """Declared operations and tasks are functions of the whole module."""
+def declare(c: Lowering, top: TopLevel, check: CheckTemplate, load: LoadSchema | None) -> None:
+    """Bind declared operations and tasks in the whole module."""
     spans: dict[str, Span] = {}
     for form in top.declarations:
         is_task = word_of(form) == "defatom"

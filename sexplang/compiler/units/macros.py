@@ -1,15 +1,22 @@
-"""`define-syntax` to a macro, and a use of one to the form that it stands for.
+"""`define-syntax` and uses of macros.
 
-A name that a template brings in gets a mark, the same for all that one use brings in: so it meets
-no name but its like, and where nothing has bound it, it stands for what it stands for where the
-macro is defined. The rewriting itself is the expander's (`spec/decisions/hygiene.md`).
+A name from a template gets a mark, one for each use of the macro. A marked name meets only its
+like. If nothing binds it, it has its meaning at the macro's definition. The expander rewrites the
+forms (`spec/decisions/hygiene.md`).
 """
 
 from typing import Any
 
 from sexplang.compiler.compilation import Lowered, Lowering
 from sexplang.compiler.forms.shapes import RESERVED
-from sexplang.compiler.names.bindings import Binding, Keyword, Later, Named, Namespace, Place
+from sexplang.compiler.names.bindings import (
+    Binding,
+    Keyword,
+    LaterDefinition,
+    NamedFunction,
+    Namespace,
+    Place,
+)
 from sexplang.compiler.names.names import report_early_use
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.core import Const, Core, Known, Local
@@ -21,7 +28,7 @@ from sexplang.terms.program import Export
 
 @frozen(eq=False)
 class Syntax:
-    """A `define-syntax` that stands in a body."""
+    """A `define-syntax` in a body."""
 
     form: ListForm
     name: Name
@@ -29,7 +36,7 @@ class Syntax:
 
 
 def macro_named(c: Lowering, head: Form, binding: Binding | None) -> Keyword | Macro | None:
-    """The macro that is used where `head`, which stands for `binding`, opens a form."""
+    """Return the macro that `head` with this binding names, if any."""
     if binding is None and type(head) is Name and "." in head.text:
         binding = c.names.find_in_module(head.text)
     if type(binding) is Keyword:
@@ -40,7 +47,7 @@ def macro_named(c: Lowering, head: Form, binding: Binding | None) -> Keyword | M
 
 
 def macro_of(c: Lowering, form: Form) -> Keyword | Macro | None:
-    """The macro that a form is a use of."""
+    """Return the macro that a form is a use of, if any."""
     head = form.items[0] if type(form) is ListForm and form.items else None
     if type(head) is not Name or head.text in RESERVED:
         return None
@@ -48,9 +55,9 @@ def macro_of(c: Lowering, form: Form) -> Keyword | Macro | None:
 
 
 def define_syntax(c: Lowering, form: ListForm) -> Syntax | None:
-    """`(define-syntax name (syntax-rules …))`: binds the name from here on.
+    """`(define-syntax name (syntax-rules …))`: bind the name from here on.
 
-    One whose rules are flawed is bound all the same, so that its uses are not reported as well.
+    A macro with flawed rules is bound too, so that its uses are not reported.
     """
     items = form.items
     if len(items) != 3:
@@ -72,7 +79,7 @@ def define_syntax(c: Lowering, form: ListForm) -> Syntax | None:
 
 
 def report_misplaced(c: Lowering, form: ListForm, position: int) -> Core:
-    """A `define-syntax` that does not stand directly in a body."""
+    """Report a `define-syntax` that is not directly in a body."""
     return c.report(
         "syntax-misplaced",
         form.span,
@@ -83,15 +90,15 @@ def report_misplaced(c: Lowering, form: ListForm, position: int) -> Core:
 
 
 def use(c: Lowering, form: ListForm, owner: Keyword | Macro, position: int) -> Lowered:
-    """The core of a use of a macro."""
+    """Lower a use of a macro."""
     return c.later(expand(c, form, owner), position)
 
 
 def expand(c: Lowering, form: ListForm, owner: Keyword | Macro) -> Form:
-    """What a use of a macro stands for; nil where that was reported."""
+    """Return the expansion of a use; nil if an error was reported."""
     nothing = Literal(None, span=form.span)
     if type(owner) is Keyword and owner.mark is None and owner not in c.opening:
-        later = Later(owner.macro.span, False)
+        later = LaterDefinition(owner.macro.span, False)
         report_early_use(c, form.items[0], later)  # type: ignore[arg-type]
         return nothing
     macro = owner if type(owner) is Macro else owner.macro  # type: ignore[union-attr]
@@ -119,7 +126,7 @@ def expand(c: Lowering, form: ListForm, owner: Keyword | Macro) -> Form:
         return c.expander.expand(form, macro, rename, same)
     except Diagnostics as failed:
         _keep(c, failed)
-        # Whatever comes after a limit would only say so again.
+        # Later uses would only report the same limit again.
         c.is_exhausted = failed.diagnostics[0].code == "limit-expansion"
         return nothing
 
@@ -130,7 +137,7 @@ def _keep(c: Lowering, failed: Diagnostics) -> None:
 
 
 def expand_head(c: Lowering, form: Form, used: dict[str, Name] | None = None) -> Form:
-    """The form, or what it stands for if it is a use of a macro; its name is noted in `used`."""
+    """Return the form, or its expansion if it is a use of a macro. Record its name in `used`."""
     owner = macro_of(c, form)
     while owner is not None:
         if used is not None:
@@ -142,7 +149,7 @@ def expand_head(c: Lowering, form: Form, used: dict[str, Name] | None = None) ->
 
 
 def _identity(binding: Binding) -> Any:
-    """What tells whether two names stand for the same, also across modules."""
+    """Return a key that is equal for names of the same binding, also across modules."""
     core = binding.core if type(binding) is Export else None
     if type(binding) is Export and type(binding.shape) is Macro:
         return binding.shape
@@ -154,7 +161,7 @@ def _identity(binding: Binding) -> Any:
         return "function", core.function
     if isinstance(binding, Place):
         return "slot", binding.level, binding.index
-    if type(binding) is Named:
+    if type(binding) is NamedFunction:
         return "function", binding.function
     if type(binding) is Keyword:
         return binding.macro

@@ -1,4 +1,4 @@
-"""A unit to the operations that its text mentions: performed, forwarded, or as a function."""
+"""The operations that a unit mentions: performed, forwarded, or as a function."""
 
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -13,7 +13,7 @@ from sexplang.terms.values.value import Operation
 
 
 def operations_in(unit: Unit) -> Iterator[tuple[str, Span]]:
-    """Each mention of an operation, and where it is; whatever the depth of the program."""
+    """Yield each mention of an operation with its span."""
     work: list[Any] = [*unit.items, *unit.functions][::-1]
     while work:
         node = work.pop()
@@ -32,7 +32,7 @@ _NODES = ("sexplang.terms.core", "sexplang.terms.program")
 
 
 def unknown_effect(name: str, span: Span, known: Collection[str]) -> Diagnostic:
-    """The error for an operation that is none of those `known`."""
+    """Return the error for an operation that is not in `known`."""
     return Diagnostic(
         "unknown-effect",
         f"nobody declares or handles an operation called `{name}`",

@@ -1,4 +1,4 @@
-"""The forms of a body to its statements: definitions told from the rest, macros in it expanded."""
+"""The statements of a body, with its macros expanded."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from sexplang.compiler.compilation import Lowering
 from sexplang.compiler.forms.functions import is_lambda
 from sexplang.compiler.forms.shapes import RESERVED, word_of
-from sexplang.compiler.names.bindings import Later
+from sexplang.compiler.names.bindings import LaterDefinition
 from sexplang.compiler.names.names import report_early_use
 from sexplang.compiler.units.macros import (
     Syntax,
@@ -40,8 +40,8 @@ Statement = Definition | Syntax | Form
 
 
 def split(c: Lowering, forms: Iterable[Form]) -> list[Statement]:
-    """The statements of a body: a `begin` that stands in it belongs to it, and what macros that
-    are used in it stand for."""
+    """Split a body into statements. A nested `begin` is a part of it, and so is the expansion of a
+    macro."""
     out: list[Statement] = []
     used: dict[str, Name] = {}
     work = list(forms)[::-1]
@@ -72,18 +72,20 @@ def split(c: Lowering, forms: Iterable[Form]) -> list[Statement]:
 
 
 def _hide(c: Lowering, item: Definition | Syntax, used: dict[str, Name]) -> None:
-    """A definition hides a macro of that name, which must not have been used in this body."""
+    """Shadow a macro by a definition of its name. The macro must not have been used in this
+    body."""
     name = item.name.text
     if name in used:
-        report_early_use(c, used.pop(name), Later(item.name.span, False))
+        report_early_use(c, used.pop(name), LaterDefinition(item.name.span, False))
     if isinstance(item, Definition) and macro_named(c, item.name, c.names.find(name)):
-        c.names.bind(name, Later(item.name.span, item.params is not None))
+        c.names.bind(name, LaterDefinition(item.name.span, item.params is not None))
 
 
 def _definitions(
     c: Lowering, form: ListForm, again: bool, used: dict[str, Name]
 ) -> list[Definition]:
-    """The one that a form is; of one with `[a b]` for a name, what binds those all the same."""
+    """Return the definition of a form. A malformed one with `[a b]` for a name binds these names
+    too."""
     made = _definition(c, form, again, used)
     target = form.items[1] if len(form.items) > 2 else form
     if made is not None or type(target) is not VectorForm:
@@ -100,7 +102,7 @@ def _definition(
         c.report_malformed(form, form, "something is missing here")
         if len(items) < 2 or type(items[1]) is not Name or not c.is_bindable(items[1]):
             return None
-        # Bound all the same, so that its uses are not reported as well.
+        # Bound too, so that their uses are not reported.
         return Definition(form, items[1], again, value=Literal(None, span=form.span))
     target = items[1]
     if type(target) is ListForm and target.items and not again:

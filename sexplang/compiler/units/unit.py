@@ -1,7 +1,6 @@
-"""Forms of one file to a Unit: imports first, then names resolved and special forms lowered.
+"""Compilation of one file's forms to a Unit.
 
-Law: a form that does not follow its syntax is reported, never guessed. Law: nothing here
-evaluates.
+Law: a form that does not follow its syntax is reported, never guessed. Law: nothing here evaluates.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -26,7 +25,7 @@ NEEDED = (
     *("list", "append", "merge", "equal?", "list?", "length", "nth", "drop"),
     *("table?", "has-key?", "get", ">="),
 )
-"""The primitives that special forms become."""
+"""The primitives that special forms are lowered to."""
 
 Layout = Callable[[], tuple[int, int]]
 
@@ -45,23 +44,24 @@ def compile_unit(
     before: Mapping[str, Export] | None = None,
     tools: Callable[[], Iterable[str]] = tuple,
 ) -> Unit:
-    """The unit that a file's forms make. Raises Diagnostics: every finding, if one is an error.
+    """Return the unit of a file's forms. Raises Diagnostics with every diagnostic if one is an
+    error.
 
-    `scope` is the prelude; it has at least the primitives of `NEEDED` and `raise`.
-    `load(path, span)` gives the public names of what an import names; `span.text` is the path
-    as written, `"a/b.sexp"` in quotes or `std/x`. When all imports are loaded, `layout()` gives
-    the size of the program's environment and of its table of functions so far.
-    `expander(words)` expands the macros of one file; no template gives `words` another meaning.
-    `check_template(template, where)` finds what is wrong with a `defatom`; `where(part, raw)`
-    tells it the place. `load_schema(name, span)` gives the text of a schema that a `defatom` names.
+    `scope` is the prelude; it has at least the primitives of `NEEDED` and `raise`. `load(path,
+    span)` gives the public names of an import; `span.text` is the path as written, `"a/b.sexp"` in
+    quotes or `std/x`. When all imports are loaded, `layout()` gives the size of the program's
+    environment and of its table of functions so far. `expander(words)` expands the macros of one
+    file; no template rebinds a word in `words`. `check_template(template, where)` yields the flaws
+    of a `defatom`; `where(part, raw)` gives spans. `load_schema(name, span)` gives the text of a
+    schema that a `defatom` names.
 
-    `before` is what earlier inputs of a session gave names to; this unit then exports all that
-    has a name after it, and may define names again. When all imports are loaded, `tools()` gives
-    the names of tools that tasks have which no file like this one declares.
+    `before` holds the names of earlier inputs of a session. The unit then exports all its names and
+    may redefine names. When all imports are loaded, `tools()` gives the names of tasks' tools that
+    no file like this one declares.
     """
     c = Lowering(scope, BY_TYPE, main=main, expander=expander(RESERVED))
     recall(c, before or {})
-    # Macros come with imports, and the rest of the text only shows when they are known.
+    # Macros come with imports, so the rest is split into statements after them.
     imports = imports_of(c, forms)
     import_all(c, imports, load)
     c.size, c.first_function = layout()

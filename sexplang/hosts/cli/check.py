@@ -60,14 +60,14 @@ def _check_file(file: str, max_calls: int | None) -> Checked:
     try:
         source = source_at(file)
         if file.endswith(".test.sexp"):
-            from sexplang.hosts.testing.test_check import check_tests
+            from sexplang.hosts.testing.test_programs import check_tests
 
             return Checked(file, check_tests(source))
         program = build_program(source, folder_of(file) if file != "-" else None)
     except Diagnostics as found:
         return Checked(file, found.diagnostics)
     from sexplang.analysis import too_many
-    from sexplang.build.pipeline import inspect
+    from sexplang.pipeline.pipeline import inspect
 
     report = inspect(program)
     findings = (*program.warnings, *report.findings)
@@ -128,7 +128,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 def _show(found: list[Diagnostic], files: tuple[str, ...]) -> None:
     if found:
-        from sexplang.hosts.terminal.messages import diagnostics_text
+        from sexplang.hosts.terminal.show import diagnostics_text
 
         print(diagnostics_text(found, sys.stderr), end="\n\n", file=sys.stderr)
     errors = sum(each.severity == "error" for each in found)

@@ -7,12 +7,11 @@ from typing import Any
 import click
 
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE
-from sexplang.hosts.cli.index_command import INDEX
-from sexplang.hosts.cli.runs_command import RUNS
-from sexplang.hosts.cli.task_command import TASK
 from sexplang.hosts.settings.options import (
+    INPUT,
     REPL_OPTIONS,
     RUN_OPTIONS,
+    Settings,
     check_models,
     complete_settings,
     make_option,
@@ -30,6 +29,28 @@ Examples:
   sexplang check summary.sexp
   sexplang check --max-calls 10 plan.sexp
   sexplang check --effects --strict --json *.sexp"""
+
+_TASK_EXAMPLES = """\b
+Examples:
+  sexplang task --help                               the tasks of this folder
+  sexplang task summarize text=@note.txt --model local
+  sexplang task review text=@note.txt --model fast=local --model judge=anthropic:claude-opus-5-5
+  sexplang task summarize text=tea --preview         what the model would get, and no call
+  sexplang task review plan:='{"steps": 3}' file_context='["a.md"]' --from tasks/
+  sexplang task '(map summarize texts)' texts:='["tea", "milk"]'"""
+
+_INDEX_EXAMPLES = """\b
+Examples:
+  sexplang index .                      the project around this folder
+  sexplang index src docs --include '*.py' --include '*.md'
+  sexplang index --list                 what is known"""
+
+_RUNS_EXAMPLES = """\b
+Examples:
+  sexplang run plan.sexp --model local --model judge=anthropic:ID --record run.jsonl
+  sexplang run plan.sexp --model replay:run.jsonl
+  sexplang runs report run.jsonl -o run.html
+  sexplang runs report run.jsonl --json"""
 
 _FMT_EXAMPLES = """\b
 Examples:
@@ -213,7 +234,7 @@ def _fmt(files: tuple[str, ...], only_check: bool, diff: bool) -> int:
 @click.argument("code", required=False)
 def _explain(code: str | None) -> int:
     """Explain an error CODE; without one, list them all."""
-    from sexplang.hosts.cli.explain import codes, nearest_code, page
+    from sexplang.hosts.cli.shipped_pages import codes, nearest_code, page
 
     if code is None:
         click.echo("\n".join(codes()))
@@ -230,7 +251,6 @@ def _explain(code: str | None) -> int:
 
 def _repl(words: tuple[str, ...], **found: Any) -> int:
     from sexplang.hosts.repl import repl
-    from sexplang.hosts.settings.options import Settings
 
     given = {name: value for name, value in found.items() if value not in (None, (), False)}
     settings = complete_settings(list(words), given) if words else Settings(**given)
@@ -293,15 +313,120 @@ def _test(
     return test(files, named=named, limit=limit, model=model, as_json=as_json)
 
 
-_group.add_command(TASK)
-_group.add_command(INDEX)
-_group.add_command(RUNS)
+_RUN_ONLY = ("expression", "strict")
+"""Options of `run` that `task` does not take."""
+
+
+def _task(words: tuple[str, ...], help: bool, preview: bool, places: Any, **found: Any) -> int:
+    from sexplang.hosts.cli.task import describe_task, task
+
+    given = {name: value for name, value in found.items() if value not in (None, (), False)}
+    if help:
+        click.echo(click.get_current_context().get_help())
+        return describe_task(Settings(**given), tuple(places), words[0] if words else None)
+    if not words:
+        raise click.UsageError("Name a task: sexplang task NAME; --help lists those of this folder")
+    name, *arguments = words
+    wrong = next((word for word in arguments if not re.match(INPUT, word)), None)
+    if wrong is not None:
+        raise click.UsageError(f"Inputs are written name=value; `{wrong}` is not one")
+    if preview and found.get("record"):
+        raise click.UsageError("A preview performs nothing to record: leave out --record")
+    return task(Settings(**given), name, tuple(arguments), tuple(places), preview)
+
+
+_group.add_command(
+    click.Command(
+        "task",
+        callback=_task,
+        params=[
+            click.Argument(["words"], nargs=-1, metavar="NAME [name=value]..."),
+            click.Option(
+                ["--from", "places"],
+                multiple=True,
+                metavar="PATH",
+                help="A file, or a folder of templates, to find tasks in (the working folder).",
+            ),
+            click.Option(
+                ["--preview"], is_flag=True, help="Show what the model would get; ask nobody."
+            ),
+            *[make_option(option) for option in RUN_OPTIONS if option.name not in _RUN_ONLY],
+            click.Option(
+                ["-h", "--help"], is_flag=True, help="This text, and the tasks there are."
+            ),
+        ],
+        add_help_option=False,
+        epilog=_TASK_EXAMPLES,
+        short_help="Run one task by its name.",
+        help="""Run one task: a template by NAME, or a program text that begins with `(`.
+
+        An input is given as name=value, as JSON where the parameter is no text; name:=value is
+        always JSON, name=@path the text of a file and name=- that of standard input.
+        file_context='["a.md"]' names files that the task is to see.
+        """,
+    )
+)
+
+
+@_group.command(
+    "index", epilog=_INDEX_EXAMPLES, short_help="Index files, for programs that search."
+)
+@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.option(
+    "--index",
+    "place",
+    metavar="FILE",
+    help="Where the index is (.sexplang/index.db in the project's top folder).",
+)
+@click.option("--include", multiple=True, metavar="PATTERN", help="Only files that fit PATTERN.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="No files that fit PATTERN.")
+@click.option("--list", "listing", is_flag=True, help="List what is known, change nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Write the outcome as a JSON document.")
+@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
+def _index(
+    paths: tuple[str, ...],
+    place: str | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    listing: bool,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Index folders, git repositories and files, so that programs find them by `search-memory`.
+
+    Kept are names, sizes, a summary of each text, what it defines and its last commit; never its
+    contents. What has not changed is not read again. Patterns are those of a .gitignore.
+    """
+    from sexplang.hosts.cli.index import Settings, index
+
+    if not paths and not listing:
+        raise click.UsageError("Name a folder: sexplang index PATH")
+    return index(Settings(paths, place, include, exclude, listing, as_json, quiet))
+
+
+@_group.group("runs", short_help="Look at recorded runs.")
+def _runs() -> None:
+    """Look at runs that `run --record FILE` recorded."""
+
+
+@_runs.command("report", epilog=_RUNS_EXAMPLES, short_help="Make a page of a recorded run.")
+@click.argument("recording", metavar="RECORDING")
+@click.option("-o", "--output", "to", metavar="FILE.html", help="Where the page goes.")
+@click.option("--json", "as_json", is_flag=True, help="Write the rows as one JSON document.")
+def _report(recording: str, to: str | None, as_json: bool) -> int:
+    """Make one page of HTML of a recorded run: what it did and when, what was said to models and
+    what they replied, what it cost and what went wrong. The page needs no network and no other
+    file.
+    """
+    from sexplang.hosts.report import report
+
+    return report(recording, to, as_json=as_json)
 
 
 @_group.command("guide", short_help="Print the language, for a model.")
 def _guide() -> int:
     """Print the language so that a model which reads it can write programs."""
-    from sexplang.hosts.cli.guide import guide
+    from sexplang.hosts.cli.shipped_pages import guide
 
     click.echo(guide(), nl=False)
     return DONE

@@ -25,7 +25,7 @@ def say_all(
     diagnostics: tuple[Diagnostic, ...], status: int, settings: Settings | None = None
 ) -> int:
     """Tells diagnostics, which are the end where there are settings. Gives the status."""
-    from sexplang.hosts.terminal.messages import diagnostics_text
+    from sexplang.hosts.terminal.show import diagnostics_text
 
     print(diagnostics_text(diagnostics, sys.stderr), file=sys.stderr)
     if settings is not None:
@@ -80,7 +80,7 @@ def say_kept(settings: Settings, took: dict[str, int]) -> None:
 
 def say_interrupted(settings: Settings, failed: BaseException | None, took: dict[str, int]) -> None:
     """The same of a run that a person stopped and, with --json, what it had by then."""
-    from sexplang.hosts.terminal.budget_line import budget_usage
+    from sexplang.hosts.terminal.output import budget_usage
     from sexplang.machine import Failed
 
     say_kept(settings, took)
@@ -119,7 +119,7 @@ def failure_of(value: Value) -> Record | None:
 
 def say_failure(error: Record, program: Program, source: Source, trail: Any = None) -> int:
     """Tells an error that is the end, or in what came out. Gives the status."""
-    from sexplang.hosts.terminal.messages import error_text
+    from sexplang.hosts.terminal.show import error_text
 
     # Only texts of this program: an error that the program made up may name any file.
     sources = {source.name: source}
@@ -134,7 +134,7 @@ def _write_findings(diagnostics: tuple[Diagnostic, ...], settings: Settings) -> 
     if not settings.json:
         return
     if settings.way is not None:
-        from sexplang.build.dispatcher import unreadable
+        from sexplang.pipeline.dispatcher import unreadable
 
         _write(unreadable(Diagnostics(diagnostics), settings.way or None))
         return
@@ -146,7 +146,7 @@ def _write_error(error: Record, settings: Settings, trail: Any = None) -> None:
     if not settings.json:
         return
     if settings.way is not None:
-        from sexplang.build.dispatcher import make_failure
+        from sexplang.pipeline.dispatcher import make_failure
 
         _write(make_failure(error, settings.way or None, trail))
         return

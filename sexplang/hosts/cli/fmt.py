@@ -99,6 +99,6 @@ def _report_failure(path: str, why: str, hint: str = _AS_IT_WAS) -> Diagnostics:
 
 
 def _show(found: Diagnostics) -> None:
-    from sexplang.hosts.terminal.messages import diagnostics_text
+    from sexplang.hosts.terminal.show import diagnostics_text
 
     print(diagnostics_text(found.diagnostics, sys.stderr), end="\n\n", file=sys.stderr)

@@ -97,7 +97,7 @@ def _near(path: str) -> str:
 
 
 def _report_refusal(error: dict[str, Any]) -> int:
-    from sexplang.hosts.terminal.messages import diagnostics_text
+    from sexplang.hosts.terminal.show import diagnostics_text
 
     code = str(error["reason"])
     found = Diagnostic(code, str(error["message"]), hint=error["hint"])

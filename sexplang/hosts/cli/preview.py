@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from sexplang.build.dispatcher import Dispatched
 from sexplang.hosts.cli.exit_status import say_all, say_error
 from sexplang.hosts.cli.guard import DONE, MISUSE
 from sexplang.hosts.cli.programs import outcome_of, permissions_of
@@ -14,6 +13,7 @@ from sexplang.hosts.settings.configuration import apply_configuration
 from sexplang.hosts.settings.mcp_options import describe_tools, servers_of
 from sexplang.hosts.settings.options import Settings
 from sexplang.hosts.terminal.show import draw_hidden
+from sexplang.pipeline.dispatcher import Dispatched
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.model.payload import OPTIONS
 from sexplang.terms.source import Source
@@ -74,7 +74,7 @@ def show_preview(settings: Settings, asked: Dispatched, source: Source) -> int:
         return idle.sleep(request.arguments[0])
 
     def look(request: Any) -> Any:
-        return idle.meanwhile(table[request.operation], request)
+        return idle.perform_busy(table[request.operation], request)
 
     journal = Journal()
     permissions = permissions_of(settings, settings.folder)

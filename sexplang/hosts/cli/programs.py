@@ -25,7 +25,7 @@ def build_program(source: Source, folder: str | None, allowed: tuple[str, ...] =
     It imports what lies below its own folder or is allowed; text that is no file of its own
     (`folder` is None) imports only what is allowed.
     """
-    from sexplang.build.pipeline import build
+    from sexplang.pipeline.pipeline import build
 
     find = finder(folder, allowed)
     try:

@@ -79,7 +79,7 @@ def _run_check(settings: Settings, program: Program) -> tuple[Diagnostic, ...]:
     """What `check` finds: looked for where somebody asks for it, and before a model is paid."""
     if not settings.strict and not program.tasks:
         return ()
-    from sexplang.build.pipeline import inspect
+    from sexplang.pipeline.pipeline import inspect
 
     return inspect(program).findings
 
@@ -213,10 +213,10 @@ def perform(
             if servers is not None:
                 servers.close()
         if budget and not settings.quiet:
-            _say_spending(outcome, progress is not None and progress.is_asked)
+            _say_spending(outcome, progress is not None and progress.usage.is_asked)
         error = getattr(outcome, "error", None)
         if trace is not None:
-            trace.over(error)
+            trace.finish(error)
         if error is None:
             try:
                 value = shaped(outcome.value)
@@ -235,7 +235,7 @@ def perform(
             status = say_failure(failure, program, source)
         stopped = error or failure
         if stopped is not None and progress is not None and is_bound(stopped):
-            say_kept(settings, progress.total_usage())
+            say_kept(settings, progress.usage.plain())
     if unwritten:  # the value is out already
         hint = "make room, or name another file: --trace FILE"
         return say_all((Diagnostic("trace-failed", unwritten[0], hint=hint),), status or FAILED)
@@ -243,7 +243,7 @@ def perform(
 
 
 def _say_spending(outcome: Any, is_asked: bool) -> None:
-    from sexplang.hosts.terminal.budget_line import spending
+    from sexplang.hosts.terminal.output import spending
 
     said = spending(outcome, is_asked)
     if said:
@@ -269,8 +269,8 @@ def drive_to_end(
     trace: "Trace | None" = None,
 ) -> Any:
     """The outcome at the end: requests are performed, watched on stderr, and kept on record."""
-    from sexplang.hosts.terminal.person import person_at
     from sexplang.hosts.terminal.progress import watching
+    from sexplang.hosts.terminal.streams import person_at
     from sexplang.runtime import Journal, drive, performers
     from sexplang.runtime import Settings as RunSettings
 
@@ -285,7 +285,7 @@ def drive_to_end(
             write=_printing(settings),
             log=_logging(settings, trace),
             person=person_at(sys.stdin, sys.stderr),
-            on_event=progress if trace is None else trace.watching(progress),
+            on_event=progress if trace is None else trace.wrap_watch(progress),
             models=settings.models,
             on_named=progress.note_model,
             memory=settings.index,
@@ -303,9 +303,9 @@ def drive_to_end(
         failed = ended.__cause__
         if settings.budget is not None and not settings.quiet:
             with suppress(OSError):  # whoever hung up reads nothing more
-                _say_spending(failed, progress.is_asked)
+                _say_spending(failed, progress.usage.is_asked)
         if isinstance(ended, KeyboardInterrupt):
-            say_interrupted(settings, failed, progress.total_usage())
+            say_interrupted(settings, failed, progress.usage.plain())
         raise
 
 

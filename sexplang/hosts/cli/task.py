@@ -54,7 +54,7 @@ def _task(
     opened: "list[Servers]",
 ) -> int:
     """The same; servers that were asked already are `opened`."""
-    from sexplang.build.dispatcher import dispatch, find_task, make_result, types_of
+    from sexplang.pipeline.dispatcher import dispatch, find_task, make_result, types_of
 
     places = places or (".",)
     settings = evolve(settings, folder=_folder(places[0]), way="")
@@ -183,8 +183,8 @@ def describe_task(settings: Settings, places: tuple[str, ...], name: str | None)
 def _tool(settings: Settings, name: str, find: Any) -> tuple[str, ...]:
     """The lines that describe a tool of the language or of a server; none if it is no tool.
     Raises Fault where its server cannot be asked."""
-    from sexplang.build.dispatcher import own_inputs
     from sexplang.hosts.settings.input_arguments import describe_inputs as inputs_described
+    from sexplang.pipeline.dispatcher import own_inputs
     from sexplang.runtime import Refusal
 
     servers = servers_of(settings, settings.folder)
@@ -233,7 +233,7 @@ def _folder(place: str) -> str:
 def _tasks(places: Iterable[str], find: Any, asked: str, quiet: bool) -> Mapping[str, Task]:
     """The tasks by name; what is left out is told. A folder stands for its templates: its programs
     are there to be run, not to be imported. Raises Diagnostics."""
-    from sexplang.build.task_library import library
+    from sexplang.pipeline.task_library import library
     from sexplang.runtime.files.source_finder import list_sources
 
     named: list[str] = []

@@ -50,11 +50,11 @@ def check_document(library: Library, name: str) -> Checked:
     effects: tuple[Row, ...] = ()
     try:
         if name.endswith(".test.sexp"):
-            from sexplang.hosts.testing.test_check import check_tests
+            from sexplang.hosts.testing.test_programs import check_tests
 
             found.extend(check_tests(source))
         else:
-            from sexplang.build.pipeline import build, inspect
+            from sexplang.pipeline.pipeline import build, inspect
 
             program = build(source, library.finding(name))
             report = inspect(program)

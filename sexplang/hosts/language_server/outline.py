@@ -119,9 +119,9 @@ def _import(form: Form) -> Import | None:
 @cache
 def prelude() -> Mapping[str, Meaning]:
     """The names that every program has."""
-    from sexplang.build.pipeline import STANDARD
     from sexplang.machine import HIGHER
     from sexplang.package.package_data import read_shipped
+    from sexplang.pipeline.pipeline import STANDARD
     from sexplang.primitives import OPERATIONS, PRIMITIVES
 
     names: dict[str, Meaning] = {}

@@ -19,7 +19,7 @@ from pygls.exceptions import (
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage
 
-from sexplang.hosts.language_server.redaction import mask_message
+from sexplang.guards.secrets import silent
 
 UNTOLD = -1
 """The version of a text whose editor says none."""
@@ -189,3 +189,20 @@ def _first(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return str(error)
+
+
+_UNREDACTED = frozenset(["newText", "uri"])
+"""What goes into the person's own text, and the names of documents: they stay as they are."""
+
+
+def mask_message(message: dict[str, Any]) -> dict[str, Any]:
+    """The message without credentials, wherever they stand in it."""
+    work: list[Any] = [message]
+    while work:
+        place = work.pop()
+        for key, item in list(place.items() if isinstance(place, dict) else enumerate(place)):
+            if isinstance(item, str) and key not in _UNREDACTED:
+                place[key] = silent(item)
+            elif isinstance(item, (dict, list)):
+                work.append(item)
+    return message

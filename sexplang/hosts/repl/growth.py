@@ -9,8 +9,8 @@ were made of.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from sexplang.build.pipeline import Builder, Find, Plans
 from sexplang.hosts.language_server.scopes.declarations import flat, read_declaration, word_of
+from sexplang.pipeline.pipeline import Builder, Find, Plans
 from sexplang.terms.classes.node import define, evolve, field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, ListForm, Name, TableForm, VectorForm

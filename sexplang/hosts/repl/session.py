@@ -77,7 +77,7 @@ class Session:
 
     def foresee(self, text: str) -> str:
         """What running a text would ask for, and how often a model. Raises Diagnostics."""
-        from sexplang.build.pipeline import inspect
+        from sexplang.pipeline.pipeline import inspect
         from sexplang.reader import read
 
         source = Source("input", text)
@@ -166,13 +166,13 @@ class Session:
         print(shown, file=self.out, flush=True)
 
     def _fail(self, error: Record, trail: Any = None) -> None:
-        from sexplang.hosts.terminal.messages import error_text
+        from sexplang.hosts.terminal.show import error_text
 
         self.failures += 1
         print(error_text(error, self.err, self._sources.get, trail), file=self.err, flush=True)
 
     def _show(self, found: tuple[Diagnostic, ...]) -> None:
-        from sexplang.hosts.terminal.messages import diagnostics_text
+        from sexplang.hosts.terminal.show import diagnostics_text
 
         if found:
             print(diagnostics_text(found, self.err), file=self.err, flush=True)
@@ -199,8 +199,8 @@ class Session:
         return make_finder(self._permissions())(path, importer)
 
     def _drive(self, outcome: Any) -> Any:
-        from sexplang.hosts.terminal.person import person_at
         from sexplang.hosts.terminal.progress import Progress
+        from sexplang.hosts.terminal.streams import person_at
         from sexplang.package.process import hide
         from sexplang.runtime import Journal, drive, performers
         from sexplang.runtime import Settings as RunSettings

@@ -74,7 +74,7 @@ def _put(path: str, text: str) -> None:
 
 
 def _report(diagnostic: Diagnostic) -> int:
-    from sexplang.hosts.terminal.messages import diagnostics_text
+    from sexplang.hosts.terminal.show import diagnostics_text
 
     print(diagnostics_text((diagnostic,), sys.stderr), file=sys.stderr)
     return FAILED

@@ -7,7 +7,6 @@ happens; elsewhere only the last line is written, and with `--quiet` nothing is.
 
 import os
 import sys
-from collections import Counter
 from collections.abc import Callable
 from threading import Event as Signal
 from threading import Lock, Thread
@@ -16,6 +15,7 @@ from typing import Any, TextIO
 
 from sexplang.hosts.settings.options import Settings
 from sexplang.hosts.terminal.show import draw_hidden
+from sexplang.hosts.terminal.usage_totals import UsageTotals
 from sexplang.hosts.terminal.work_tree import Line, State, WorkTree, flat
 from sexplang.runtime.driver.events import (
     Event,
@@ -26,7 +26,6 @@ from sexplang.runtime.driver.events import (
     Said,
     Started,
     Withdrawn,
-    model_name_of,
 )
 from sexplang.runtime.journal.redaction import clean
 from sexplang.terms.classes.node import define, field
@@ -53,8 +52,6 @@ MARKS: dict[State, tuple[str, str]] = {
 }
 """How work stands to its sign and its style, as rich calls it."""
 
-Price = Callable[..., float | None]
-
 
 def watching(settings: Settings) -> "Progress":
     """What shows a person the run that `settings` ask for."""
@@ -69,8 +66,7 @@ def watching(settings: Settings) -> "Progress":
         sys.stderr,
         live=sys.stderr.isatty() and not settings.quiet,
         quiet=settings.quiet,
-        price=prices(settings.models),
-        asked=find_default,
+        usage=UsageTotals(prices(settings.models), find_default),
         is_terse=settings.json,
     )
 
@@ -88,44 +84,6 @@ class _Call:
     note: str = ""
 
 
-INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-
-
-@define(eq=False)
-class _Spent:
-    """What one model has cost so far."""
-
-    named: str = ""
-    """As the program named it."""
-    calls: int = 0
-    kinds: Counter[str] = field(factory=Counter)
-    """Tokens, as `usage` calls them."""
-
-    @property
-    def tokens_in(self) -> int:
-        """All input, from a prompt cache or not."""
-        return sum([self.kinds[kind] for kind in INPUT])
-
-    @property
-    def tokens_out(self) -> int:
-        return self.kinds["output_tokens"]
-
-    @property
-    def attempts_without_count(self) -> int:
-        """Attempts that may have been sent, and of which nobody has counted the input."""
-        return self.kinds["uncounted"]
-
-    def price_tokens(self) -> tuple[int, int, int, int]:
-        """Input, output, and input that a prompt cache keeps and gives."""
-        taken, written, read = [self.kinds[kind] for kind in INPUT]
-        return taken, self.tokens_out, written, read
-
-
-def describe_uncounted(attempts: int) -> str:
-    """What a line says of attempts that may have been sent and that nobody has counted."""
-    return f", {attempts} {'attempt' if attempts == 1 else 'attempts'} not counted" * (attempts > 0)
-
-
 @define(eq=False)
 class Progress:
     """Watches one run; `close` it when the run has ended."""
@@ -136,9 +94,8 @@ class Progress:
     is_terse: bool = False
     """Whether nothing is said but what was spent."""
     clock: Callable[[], float] = monotonic
-    price: Price = lambda model, *tokens: None
-    asked: Callable[[str | None], str | None] = lambda named: None
-    """Who is asked where a program names this model."""
+    usage: UsageTotals = field(factory=UsageTotals)
+    """Totals of the model calls so far."""
     size: Callable[[], tuple[int, int]] | None = None
     """Columns and lines of the terminal; by default it is asked."""
     every: float = TICK
@@ -155,11 +112,8 @@ class Progress:
     """Calls that wait to be made."""
     _over: int = 0
     _failed: int = 0
-    _spent: dict[str, _Spent] = field(factory=dict)
     _named: dict[str, tuple[str, bool]] = field(factory=dict)
     """Names of models to which others answered."""
-    _withdrawn: int = 0
-    """Model calls whose replies nobody wanted any more."""
     _said: str = ""
     _writes: set[str] = field(factory=set)
     """What is writing something just now, or waits for a person to."""
@@ -190,39 +144,15 @@ class Progress:
             self._ticker.join()
         with self._lock:
             self._erase()
-            if self.is_asked and not self.quiet:
+            if self.usage.is_asked and not self.quiet:
                 self.stream.write(self.summary() + "\n")
             if self._named and not (self.quiet or self.is_terse):
                 self.stream.write(self.describe_models() + "\n")
             self.stream.flush()
 
-    @property
-    def is_asked(self) -> bool:
-        """Whether a model was asked for anything, also what was withdrawn before it was sent."""
-        return bool(self._spent or self._withdrawn)
-
     def summary(self) -> str:
         """Model, calls, tokens and seconds, in one line; and how many calls more were withdrawn."""
-        parts = [
-            f"{draw_hidden(model)}: {spent.calls} {'call' if spent.calls == 1 else 'calls'}, "
-            f"{spent.tokens_in} tokens in, {spent.tokens_out} out"
-            f"{describe_uncounted(spent.attempts_without_count)}"
-            for model, spent in self._spent.items()
-        ]
-        said = f"model {'; '.join(parts)}" if parts else "model: 0 calls"
-        gone = f", {self._withdrawn} withdrawn" if self._withdrawn else ""
-        return f"{said}{gone}, {self.clock() - self._began:.1f} seconds"
-
-    def total_usage(self) -> dict[str, int]:
-        """The model calls that were answered and those withdrawn, and the tokens of all."""
-        each = self._spent.values()
-        return {
-            "calls": sum([spent.calls for spent in each]),
-            "withdrawn": self._withdrawn,
-            "input_tokens": sum([spent.tokens_in for spent in each]),
-            "output_tokens": sum([spent.tokens_out for spent in each]),
-            "uncounted": sum([spent.attempts_without_count for spent in each]),
-        }
+        return f"{self.usage.summary()}, {self.clock() - self._began:.1f} seconds"
 
     def note_model(self, name: str, model: str, is_default: bool) -> None:
         """Another model answers to a name, maybe because nobody says who it is."""
@@ -248,7 +178,10 @@ class Progress:
         """What is at work now, in the place of what was drawn before."""
         if not self.live:
             return
-        usd = self._usd()
+        # The table of prices takes a moment to load: the run does not wait for it.
+        with self._lock:
+            counts = self.usage.price_tokens()
+        usd = self.usage.usd(counts)
         from rich.console import Console
         from rich.live import Live
         from rich.text import Text
@@ -298,12 +231,9 @@ class Progress:
             if self._remove(event.id):
                 self._over += 1
                 self._failed += event.error is not None
-            if event.operation == "model" and event.attempts:
-                self._count(event, 1)
+            self.usage.note(event)
         elif isinstance(event, Withdrawn):
-            self._withdrawn += event.operation == "model"
-            if event.usage:
-                self._count(event, 0)
+            self.usage.note(event)
             self._writes.discard(event.id)
             self._remove(event.id)
         elif isinstance(event, Retrying) and event.id in self._calls:
@@ -329,22 +259,6 @@ class Progress:
             del self._tasks[call.task]
         return True
 
-    def _count(self, event: Finished | Withdrawn, calls: int) -> None:
-        named = model_name_of(event.request)
-        model = event.model or f"{clean(self.asked(named) or '')} (no answer)".lstrip()
-        spent = self._spent.setdefault(model, _Spent(named or ""))
-        spent.calls += calls
-        for kind in (*INPUT, "output_tokens", "uncounted"):
-            spent.kinds[kind] += int(event.usage.get(kind) or 0)
-
-    def _usd(self) -> float | None:
-        """What the run has cost so far; None where somebody's price is not known. The table of
-        prices takes a moment to load, so nobody may have to wait for this."""
-        with self._lock:
-            spent = [(each.named, *each.price_tokens()) for each in self._spent.values()]
-        costs = [self.price(*each) for each in spent]
-        return None if None in costs else sum(cost for cost in costs if cost is not None)
-
     def _describe_counts(self, usd: float | None) -> str:
         """What runs, what waits and what is spent, in one line."""
         counts = [f"{len(self._calls):,} running"]
@@ -352,10 +266,8 @@ class Progress:
         counts += [f"{self._over:,} done"] if self._over else []
         counts += [f"{self._failed:,} failed"] if self._failed else []
         parts = [", ".join(counts)]
-        taken = sum(each.tokens_in for each in self._spent.values())
-        given = sum(each.tokens_out for each in self._spent.values())
-        if taken or given:
-            parts.append(f"{taken:,} tokens in, {given:,} out")
+        if tokens := self.usage.describe_tokens():
+            parts.append(tokens)
         if usd:
             parts.append(f"${usd:.4f}")
         return " · ".join([*parts, f"{self.clock() - self._began:.1f} s"])

@@ -4,8 +4,9 @@ Law: what comes from a program, a model or a file cannot steer the terminal; con
 are drawn, never sent.
 """
 
+import os
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
 from sexplang.terms.classes.node import frozen
@@ -19,6 +20,9 @@ from sexplang.terms.values.value import Record
 TAB = 4
 WIDTH = 110
 """Columns of source that are shown of one line; what is longer is cut around the place."""
+
+MOST = 50
+"""Nobody reads more than some; of many, errors come first."""
 
 COLOURS = {
     "error": "\x1b[1;31m",
@@ -52,6 +56,53 @@ def paint_for(stream: TextIO, environment: Any) -> Paint:
     """Colours only on a terminal, and not where NO_COLOR asks for none (no-color.org)."""
     dumb = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
     return colour if stream.isatty() and not dumb else plainly
+
+
+def diagnostics_text(found: Sequence[Diagnostic], stream: TextIO) -> str:
+    """The diagnostics as they look on a stream, with an empty line between them."""
+    from sexplang.hosts.cli.shipped_pages import codes
+
+    paint = paint_for(stream, os.environ)
+    pages = frozenset(codes())
+    first, more = found, len(found) - MOST
+    if more > 0:
+        first = sorted(found, key=lambda each: each.severity != "error")[:MOST]
+    shown = [show(each, paint, each.code in pages) for each in first]
+    if more > 0:
+        shown.append(f"and {more:,} more")
+    return "\n\n".join(shown)
+
+
+def error_text(
+    error: Record, stream: TextIO, find: FindSource = no_source, trail: Any = None
+) -> str:
+    """An error that ended a program as it looks on a stream, with the calls that it failed in."""
+    from sexplang.hosts.cli.shipped_pages import has_page
+
+    return show_error(error, find, paint_for(stream, os.environ), has_page, trail_lines(trail))
+
+
+def error_note(error: Record, find: FindSource = no_source, trail: Any = None) -> str:
+    """The same inside of a diagnostic, which has the colours."""
+    return show_error(error, find, more=trail_lines(trail))
+
+
+def trail_lines(trail: Any) -> Iterator[tuple[str, str]]:
+    """The word and the lines of each part of a Trail that there is."""
+    if trail is None:
+        return
+    if trail.calls:
+        yield "calls", "\n".join(map(_call_line, trail.calls))
+    if trail.variables:
+        yield "values", "\n".join([f"{name} = {value}" for name, value in trail.variables.items()])
+
+
+def _call_line(call: dict[str, Any]) -> str:
+    words = "the top level" if call["function"] is None else f"`{call['function']}`"
+    span = call["span"]
+    at = "" if span is None else f" at {span['source']}:{span['line']}:{span['column']}"
+    times = call["times"]
+    return f"{words}{at}" + (f", {times} times" if times > 1 else "")
 
 
 def show(diagnostic: Diagnostic, paint: Paint = plainly, has_page: bool = False) -> str:

@@ -7,9 +7,12 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from sexplang.package.process import ADDRESSES, CREDENTIALS, HEADERS, is_named
+
+if TYPE_CHECKING:
+    from sexplang.runtime import Person
 
 
 @contextmanager
@@ -48,6 +51,21 @@ def wrap(*, is_filter: bool = False) -> None:
         sys.stderr = cast("TextIO", _Redacting(sys.stderr))
     for words in () if is_filter else doubts():
         print(f"warning: {words}", file=sys.stderr)
+
+
+def person_at(lines: TextIO | None, out: TextIO) -> "Person | None":
+    """Who types the lines and reads the output, if both are a terminal's."""
+    if lines is None or lines.closed or not (lines.isatty() and out.isatty()):
+        return None
+
+    from sexplang.hosts.terminal.show import draw_hidden
+    from sexplang.runtime import Person
+
+    def say(words: str) -> None:
+        out.write(draw_hidden(words, keep="\n"))
+        out.flush()
+
+    return Person(lines.fileno(), say)
 
 
 _ADDRESSED = ("--model", "--mcp", "--trace")

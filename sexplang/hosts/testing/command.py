@@ -96,8 +96,7 @@ def _run(tests: list[Test], dots: bool) -> Iterator[Result]:
 
 
 def _report(failed: list[Result], broken: list[Diagnostic]) -> None:
-    from sexplang.hosts.terminal.messages import diagnostics_text
-    from sexplang.hosts.terminal.show import draw_hidden, paint_for
+    from sexplang.hosts.terminal.show import diagnostics_text, draw_hidden, paint_for
 
     paint = paint_for(sys.stdout, os.environ)
     if broken:

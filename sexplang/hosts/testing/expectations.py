@@ -58,7 +58,7 @@ def compare(test: Test, played: Played, inputs: dict[str, Value]) -> tuple[Diagn
 
 
 def _fails(test: Test, played: Played) -> Diagnostic:
-    from sexplang.hosts.terminal.messages import error_note
+    from sexplang.hosts.terminal.show import error_note
 
     assert played.error is not None
     place = next((part for part in ("expect", "match") if part in test.parts), None)
@@ -149,8 +149,7 @@ def _failure(played: Played) -> tuple[set[str], str]:
 
 def _describe(played: Played) -> str:
     """All that a failure says."""
-    from sexplang.hosts.terminal.messages import error_note
-    from sexplang.hosts.terminal.show import show
+    from sexplang.hosts.terminal.show import error_note, show
 
     if played.error is None:
         return "\n".join(show(each) for each in played.refused)

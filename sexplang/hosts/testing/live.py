@@ -44,8 +44,8 @@ def _perform(perform: Callable[[Request], Any], request: Request) -> Value:
         return value_of(reply)
     reply.close()
     # A call of a server needs a run that waits for it, and opens and closes its connections.
-    from sexplang.build.pipeline import build
     from sexplang.machine import start
+    from sexplang.pipeline.pipeline import build
     from sexplang.runtime import drive
 
     asking = build(Source("<model>", "(model {})"), lambda path, importer: ())

@@ -3,13 +3,13 @@
 import os
 from typing import Any
 
-from sexplang.build.pipeline import Builder, Plans, tasks
 from sexplang.hosts.cli.programs import has_tasks
 from sexplang.hosts.settings.path_arguments import source_at
-from sexplang.hosts.testing.cases import Test, report_malformed
+from sexplang.hosts.testing.cases import Test, collect, report_malformed
 from sexplang.machine import start
+from sexplang.pipeline.pipeline import Builder, Plans, tasks
 from sexplang.reader import read
-from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, Label, Literal, TableForm, VectorForm
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
@@ -40,6 +40,19 @@ def build_program(source: Source, forms: tuple[Form, ...]) -> Program:
     builder.compile_unit(source, forms, True)
     builder.check_effects()
     return builder.program()
+
+
+def check_tests(source: Source) -> tuple[Diagnostic, ...]:
+    """How the tests are written, and whether their programs build. A test of an error may have
+    one that does not. Raises Diagnostics."""
+    found: dict[Diagnostic, None] = {}
+    for test in collect(source):
+        if "error" not in test.parts:
+            try:
+                program_of(test)
+            except Diagnostics as refused:
+                found.update(dict.fromkeys(refused.diagnostics))
+    return tuple(found)
 
 
 def begin(test: Test, program: Program, inputs: dict[str, Value]) -> Any:

@@ -1,1 +1,1 @@
-"""The layout of programs: what `fmt` writes."""
+"""The formatter of programs, as `fmt` uses it."""

@@ -1,10 +1,10 @@
-"""A text that can be read to its tree as written: tokens kept, comments at their places.
+"""The concrete syntax tree of a text: tokens as written, with comments in place.
 
-Forms drop comments; a layout may not. So this is a second, lighter reading, of texts that `read`
-has found right: no diagnostics, no values, every token as it is spelled.
+Forms drop comments; the formatter may not. So this is a second, lighter parse of texts that `read`
+accepts: no diagnostics, no values, every token as spelled.
 
-Law: the tree depends on tokens, on comments with their places (a line of its own, the end of a
-line, within a line), and on blank lines at the top; on no other white space.
+Law: the tree depends on tokens, on comments with their places (own line, end of a line, within a
+line), and on blank lines at the top; on no other white space.
 """
 
 import re
@@ -31,15 +31,15 @@ _TRIVIA = re.compile(r"(?P<BREAK>\r\n|[\r\n])|(?P<LINE>;[^\r\n\u2028\u2029]*+)|(
 
 @define(eq=False)
 class Comment:
-    """One comment, or several that share a line; `lines` are more than one where line comments
-    go on below the end of a line, in the same column."""
+    """One comment, or several on one line. `lines` has more than one item if line comments continue
+    below the end of a line, in the same column."""
 
     lines: list[str]
     place: Place
     blank: bool
-    """Whether a blank line stands before it."""
+    """Whether a blank line precedes it."""
     begins: bool
-    """Whether nothing but white space stands before it on its line."""
+    """Whether only white space precedes it on its line."""
     column: int
 
     @property
@@ -49,29 +49,31 @@ class Comment:
 
 @define(eq=False)
 class Node:
-    """One form, a dropped one, or a label with its value; what was written before and after it."""
+    """One form, a dropped form, or a label with its value, with the comments before and after
+    it."""
 
     kind: Kind
     text: str
-    """An atom's whole token; else what opens it: a bracket, a mark, a label."""
+    """An atom's whole token; else the opening token: a bracket, a mark, a label."""
     items: "list[Node]" = field(factory=list)
-    """In brackets, in order; of a mark or a label what is dropped before the value, and it."""
+    """The items in brackets, in order. For a mark or a label: the dropped forms before the value,
+    and the value."""
     close: str = ""
     before: Sequence[Comment] = ()
     after: Comment | None = None
-    """The comment at the end of the line on which it ends."""
+    """The comment at the end of its last line."""
     opening: Comment | None = None
-    """The comment at the end of the line on which it opens."""
+    """The comment at the end of its first line."""
     ending: Sequence[Comment] = ()
     """Comments before the closing bracket."""
     blank: bool = False
     quoted: bool = False
     width: int = 0
-    """Columns on one line; `shapes.NEVER` if it cannot stand on one."""
+    """The columns on one line; `layout_rules.NEVER` if it cannot be on one line."""
     narrow: int = 0
-    """Columns that it needs when it is broken wherever it can be; never too few by much."""
+    """The columns when it is broken wherever possible, or slightly fewer."""
     wide: bool = False
-    """Whether it should be broken although it could stand on one line."""
+    """Whether it should be broken although it fits on one line."""
 
     @property
     def is_dropped(self) -> bool:
@@ -79,10 +81,10 @@ class Node:
 
 
 def concrete(text: str) -> Iterator[Node]:
-    """Every node of a text, inner ones before outer ones; the last, of kind `text`, is all."""
+    """Yield every node of a text, inner ones first. The last, of kind `text`, is the root."""
     root = Node("text", "")
     at = int(text.startswith("\ufeff"))
-    last = root  # what has just ended or opened: the comment at the end of its line belongs to it
+    last = root  # what has just ended or begun: it gets the comment at the end of its line
     stack = [root]
     while True:
         kind, start, end = _token(text, at)
@@ -117,7 +119,7 @@ def concrete(text: str) -> Iterator[Node]:
                 continue
             last = node
             yield node
-        # A node that ends may end the marks and labels that wait for it.
+        # The end of a node may end the marks and labels that wait for it.
         while True:
             top = stack[-1]
             top.items.append(last)
@@ -128,7 +130,7 @@ def concrete(text: str) -> Iterator[Node]:
 
 
 def _token(text: str, at: int) -> tuple[str, int, int]:
-    """The token after white space and comments."""
+    """Return the token after white space and comments."""
     while True:
         match = TOKEN.match(text, at)
         assert match is not None and match.lastgroup is not None
@@ -150,7 +152,7 @@ def _open(kind: str, text: str) -> Node:
 
 
 def _comments(text: str, at: int, end: int, is_last: bool) -> tuple[list[Comment], bool]:
-    """The comments between two tokens, and whether a blank line follows them."""
+    """Return the comments between two tokens, and whether a blank line follows them."""
     found: list[Comment] = []
     is_first = not text[:at].strip("\ufeff")
     breaks = 0
@@ -182,13 +184,14 @@ def _comments(text: str, at: int, end: int, is_last: bool) -> tuple[list[Comment
 
 
 def _end_line(found: list[Comment], breaks: int) -> None:
-    """The line of the last comment has ended: only one that did not begin it is at its end."""
+    """End the line of the last comment. Only a comment after a token is at its line's end."""
     if found and not breaks and not found[-1].begins:
         found[-1].place = "end"
 
 
 def _goes_on(found: list[Comment], comment: Comment) -> bool:
-    """Whether a comment on a line of its own continues the one at the end of the line above."""
+    """Return whether a comment on a line of its own continues the one at the end of the line
+    above."""
     return (
         len(found) == 1
         and found[0].place == "end"

@@ -1,10 +1,10 @@
-"""A text that can be read to the same text, laid out.
+"""The formatter.
 
-Law: what is laid out reads to the same forms, has the same comments in the same places, and is
-laid out already. Law: the layout depends on what the tree of `concrete.py` depends on.
+Law: the result reads to the same forms, has the same comments in the same places, and is a fixed
+point. Law: the result depends only on the tree of `concrete.py`.
 
-From the outside in, each node stands on one line if it fits there and is broken as `breaking.py`
-says if not. Nothing is tried twice, and nothing recurses.
+From the outside in, each node is put on one line if it fits, and is broken by the rules of
+`line_breaks.py` if not. There is no backtracking and no recursion.
 """
 
 from collections.abc import Iterator
@@ -18,17 +18,17 @@ from sexplang.reader.reader import no_collection, read
 from sexplang.reader.token_values import text_block
 from sexplang.terms.source import Source
 
-# Each part of a layout lays out its own parts by yielding them: a text may be 10,000 levels deep.
+# Each layout step yields the steps of its parts: a text may be 10,000 levels deep.
 Laying = Iterator[Any]
 
 
 def layout(text: str | Source) -> str:
-    """A text laid out. Raises `Diagnostics` if it cannot be read."""
+    """Return a text formatted. Raises `Diagnostics` if it cannot be read."""
     source = text if isinstance(text, Source) else Source("<text>", text)
     forms = read(source)
     with no_collection(len(source.text)):
         result = _layout(source.text)
-    # A layout that says something else would destroy what someone wrote.
+    # A result with other forms would destroy the author's text.
     again = read(Source(source.name, result), max_size=len(result))
     assert forms == again, "the layout changed what the text says"
     return result
@@ -50,7 +50,7 @@ def _layout(text: str) -> str:
 
 def _lay_text(page: Page, root: Node) -> Laying:
     is_first = True
-    goes_on = False  # whether a comment stands before, on the same line
+    goes_on = False  # whether a comment precedes on the same line
     for item in root.items:
         for comment in item.before:
             _begin(page, is_first, comment.blank)
@@ -77,8 +77,8 @@ def _begin(page: Page, is_first: bool, blank: bool) -> None:
 
 
 def _lay(page: Page, node: Node, base: int, tail: int, way: str) -> Laying:
-    """Lays out a node that begins here; `tail` closing brackets follow on its last line. What
-    goes on in further lines is indented from `base`, the column of what the node is part of."""
+    """Lay out a node that begins here; `tail` closing brackets follow on its last line. Further
+    lines are indented from `base`, the column of the parent."""
     column = page.column
     if node.kind == "atom":
         indent = column if column == page.indent else base + 2
@@ -105,7 +105,7 @@ def _lay(page: Page, node: Node, base: int, tail: int, way: str) -> Laying:
 
 
 def _begins_with_line(item: Node) -> bool:
-    """Whether a comment with a line of its own comes before an item."""
+    """Return whether a comment on a line of its own precedes an item."""
     return any(comment.place == "own" for comment in item.before)
 
 
@@ -132,14 +132,14 @@ def _close(page: Page, node: Node, inner: int, must_turn: bool) -> None:
 
 
 def _end(page: Page, comment: Comment | None) -> bool:
-    """Puts the comment at the end of the line, if there is one: the next thing must turn."""
+    """Put the comment at the end of the line, if there is one. Return whether the line is over."""
     if comment is not None:
         page.end(comment)
     return comment is not None
 
 
 def _between(node: Node, index: int) -> str:
-    """What stands before an item on the same line."""
+    """Return the separator before an item on the same line."""
     if index or node.kind == "label":
         return " "
     item = node.items[0]
@@ -148,7 +148,7 @@ def _between(node: Node, index: int) -> str:
 
 
 def _flat(node: Node) -> str:
-    """A node on one line."""
+    """Return a node on one line."""
     out: list[str] = []
     work: list[Node | str] = [node]
     while work:
@@ -174,8 +174,8 @@ def _flat(node: Node) -> str:
 
 
 def _indent(token: str, indent: int) -> str:
-    """A text block that begins with a line break, its lines moved to a column; any other token
-    as it is, and so a block that would not say the same."""
+    """Return a text block with its lines moved to a column, if it begins with a line break and
+    keeps its value. Return any other token as it is."""
     if not token.startswith(('"""\n', '"""\r\n')):
         return token
     value = text_block(token)

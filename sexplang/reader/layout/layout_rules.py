@@ -1,7 +1,4 @@
-"""A node to how it is laid out: what stays on its first line, and how long one line may be.
-
-The tables are the style: whoever wants another one changes them, and nothing else.
-"""
+"""The style of the layout, as tables: first lines of forms, and line widths."""
 
 from collections.abc import Sequence
 
@@ -9,33 +6,35 @@ from sexplang.reader.layout.concrete import Comment, Node
 from sexplang.terms.classes.node import frozen
 
 WIDTH = 100
-"""Columns of a line."""
+"""The columns of a line."""
 
 DEEPEST = 90
-"""No line is indented further, and what begins beyond stays on one line if it can: a text of
-10,000 levels may not become one of 10,000 columns."""
+"""The greatest indentation. A node beyond it stays on one line if it can: a text of 10,000 levels
+may not become one of 10,000 columns."""
 
 NEVER = 1 << 40
-"""The width of what cannot stand on one line. (Text has at most 10,000,000 characters.)"""
+"""The width of a node that cannot be on one line. (Text has at most 10,000,000 characters.)"""
 
 
 @frozen
 class Shape:
-    """How a special form breaks: the first `head` operands stay beside its name, the others are
-    a body, two columns in. `ways` says how those operands are laid out themselves, `rest` how
-    each of the others is (see `breaking.py`)."""
+    """The layout of a special form.
+
+    The first `head` operands stay beside its name, the others are a body, two columns in. `ways`
+    are the layouts of the head operands, `rest` that of each other operand (see `line_breaks.py`).
+    """
 
     head: int
     ways: tuple[str, ...] = ()
     rest: str = ""
     few: int = WIDTH
-    """Columns that it may have on one line with one body form or clause,"""
+    """The columns on one line with one body form or clause,"""
     many: int = 60
     """and with more of them."""
     further: int = 4
-    """How much further in an operand of the first line goes when it does not stay there."""
+    """The additional indentation of a head operand on a line of its own."""
     must_fit: bool = False
-    """Whether the operands of the first line stay there only if that line holds them whole."""
+    """Whether the head operands stay on the first line only if it holds them whole."""
 
 
 _FUNCTION = Shape(1, ("parameters",), few=80)
@@ -73,33 +72,33 @@ _VARIABLE = Shape(1, few=WIDTH, many=60)
 _TRY_OF_MANY = Shape(0)
 
 ALIGNED = frozenset(("if", "and", "or", "cond", "->", "par", "race"))
-"""Forms whose operands always stand below one another: they are alike."""
+"""Forms whose operands are alike and always aligned."""
 
-# What operands that are aligned are, and how many columns the form may have on one line.
+# The layout of aligned operands, and the columns of the form on one line.
 _CLAUSES_OF = {"cond": "clause"}
 _LIMITS = {"if": 70, "cond": 60, "par": 80, "race": 80}
 
-# About what the first line of a string or text block takes: enough to see what it is.
+# The width of a string's or text block's first line, enough to recognise it.
 _PART = 10
 
-# How many forms of a clause stay on its first line.
+# The number of forms of a clause on its first line.
 CLAUSES = {"clause": 1, "handler": 2}
 
 
 def name_of(node: Node) -> str:
-    """The symbol that a list begins with, or nothing."""
+    """Return the symbol at the head of a list, or an empty text."""
     if node.kind == "list" and not node.quoted and node.items and node.items[0].kind == "atom":
         return node.items[0].text
     return ""
 
 
 def operands(node: Node) -> list[Node]:
-    """What follows the head of a list and is not dropped."""
+    """Return the items after the head of a list, without dropped ones."""
     return [item for item in node.items[1:] if not item.is_dropped]
 
 
 def shape_of(node: Node) -> Shape | None:
-    """The shape of a special form; None for any other."""
+    """Return the shape of a special form; None for any other."""
     name = name_of(node)
     shape = SHAPES.get(name)
     if shape is None:
@@ -117,12 +116,12 @@ def shape_of(node: Node) -> Shape | None:
 
 
 def clause_of(name: str) -> str:
-    """How each operand of an aligned form is laid out."""
+    """Return the layout of the operands of an aligned form."""
     return _CLAUSES_OF.get(name, "")
 
 
 def measure(node: Node) -> None:
-    """Finds `width`, `narrow` and `wide` of a node whose items have theirs."""
+    """Set `width`, `narrow` and `wide` of a node from those of its items."""
     if node.kind == "atom":
         node.width = node.narrow = len(node.text)
         if "\n" in node.text or "\r" in node.text:
@@ -144,14 +143,14 @@ def measure(node: Node) -> None:
 
 
 def _beside(comments: Sequence[Comment]) -> int:
-    """The columns of comments in a line."""
+    """Return the columns of comments within a line."""
     if any(each.place != "within" or "\n" in each.text for each in comments):
         return NEVER
     return sum(len(each.text) + 1 for each in comments)
 
 
 def _most(node: Node) -> int:
-    """How wide a node may be on one line."""
+    """Return the greatest width of a node on one line."""
     if node.kind != "list" or (node.width <= 50 and name_of(node) != "define"):
         return NEVER
     shape = shape_of(node)

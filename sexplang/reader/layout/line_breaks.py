@@ -1,7 +1,7 @@
-"""A node that does not stand on one line to its items, each with where it goes.
+"""The line breaks within a node that does not fit on one line.
 
-An item stays on the line, turns to a new one at a column, or fills the line and turns when it is
-full.
+An item stays on the line, goes to a new line at a column, or fills the line and goes to a new one
+when it is full.
 """
 
 from collections.abc import Sequence
@@ -22,28 +22,28 @@ from sexplang.reader.layout.layout_rules import (
 STAY, TURN, FILL = "stay", "turn", "fill"
 
 Placed = tuple[Node, str, int, str]
-"""An item, whether it turns, the column where it does, and how it is laid out in its turn."""
+"""An item, whether it begins a line, the column of that line, and the layout of the item."""
 
 # A vector or a list of data fills its lines if its items are no longer than this.
 _SHORT = 30
 
-# A head so long that what is aligned behind it is squeezed.
+# The length of a head behind which aligned operands have too little room.
 _LONG_HEAD = 12
 
-# A head so long that nothing is aligned behind it but what stands there unbroken.
+# The length of a head behind which only unbroken operands are aligned.
 _LONGEST_HEAD = 16
 
-# What clauses and bindings may take on one line, and from how many items on how much less.
+# The width of clauses and bindings on one line, and its reduction for many items.
 _MOST = {"clause": (80, 3, 60), "handler": (80, 4, 60), "rows": (WIDTH, 2, 60)}
 
 
 def stands_at(node: Node, column: int, tail: int = 0) -> bool:
-    """Whether a node that begins at a column stands on that line, with what closes after it."""
+    """Return whether a node fits on the line from a column on, with `tail` closing brackets."""
     return not node.wide and column + node.width + tail <= WIDTH
 
 
 def stands(node: Node, column: int, tail: int, way: str) -> bool:
-    """Whether a node to be laid out in some way should stand on its line."""
+    """Return whether a node with a given layout should be on one line."""
     if way in _MOST:
         most, full, less = _MOST[way]
         if node.width > (less if len(node.items) >= full else most):
@@ -52,7 +52,7 @@ def stands(node: Node, column: int, tail: int, way: str) -> bool:
 
 
 def place_items(node: Node, column: int, tail: int, way: str) -> tuple[list[Placed], int]:
-    """The items of a node, and the column of what stands on a line of its own before the end."""
+    """Return the placement of a node's items, and the column of comments before its end."""
     if node.kind == "mark":
         inner = column + len(node.text)
         return [(item, STAY, inner, "") for item in node.items], inner
@@ -84,12 +84,12 @@ def _list(node: Node, column: int, tail: int, way: str) -> list[Placed]:
 
 
 def _rows(node: Node, column: int) -> list[Placed]:
-    """One item a line."""
+    """Place one item a line."""
     return [(each, TURN if at else STAY, column + 1, "") for at, each in enumerate(node.items)]
 
 
 def _data(node: Node, column: int, inner: int) -> list[Placed]:
-    """As many short items as a line holds; of longer ones, one."""
+    """Place as many short items on a line as it holds; long items one a line."""
     is_short = all(item.width <= _SHORT and not item.wide for item in node.items)
     how = FILL if is_short else TURN
     return [
@@ -99,7 +99,8 @@ def _data(node: Node, column: int, inner: int) -> list[Placed]:
 
 
 def _value(node: Node, column: int, tail: int) -> list[Placed]:
-    """A label and its value: on the next line only where it has no room beside the label."""
+    """Place a label and its value. The value begins a line only if it has no room beside the
+    label."""
     beside = column + len(node.text) + 1
     value = node.items[-1]
     has_room = beside + min(value.width, value.narrow) + tail <= WIDTH
@@ -119,12 +120,12 @@ def _clause(node: Node, column: int, tail: int, way: str) -> list[Placed]:
 def _special(
     node: Node, shape: Shape, column: int, tail: int, body: int | None = None
 ) -> list[Placed]:
-    """The head and so many operands on the first line, below it the body."""
+    """Place the head and its operands on the first line, and the body below."""
     body = column + 2 if body is None else body
     found: list[Placed] = []
     at = column + 1
     count = -1  # of the operands so far
-    is_open = True  # whether the first line goes on
+    is_open = True  # whether the first line is still open
     for index, item in enumerate(node.items):
         count += not item.is_dropped
         if count > shape.head:
@@ -143,8 +144,8 @@ def _special(
 
 
 def _arguments(node: Node, column: int, tail: int) -> list[Placed]:
-    """A call. Arguments by position stay on the first line, if it holds them, when labels or a
-    block follow; otherwise all stand below one another."""
+    """Place the arguments of a call. Positional arguments stay on the first line, if they fit, when
+    labels or a block follow. Otherwise all are below one another."""
     count = _leading(node)
     if count > 1 and _fits(node.items[:count], column + 1):
         return [
@@ -155,7 +156,7 @@ def _arguments(node: Node, column: int, tail: int) -> list[Placed]:
 
 
 def _leading(node: Node) -> int:
-    """How many items stand before the first label or a last argument that is a block."""
+    """Return the number of items before the first label or a last argument that is a block."""
     items = node.items
     labels = (at for at, item in enumerate(items) if item.kind == "label")
     first = next(labels, None)
@@ -166,7 +167,7 @@ def _leading(node: Node) -> int:
 
 
 def _call(node: Node, column: int, tail: int, way: str) -> list[Placed]:
-    """Arguments below the first one; where that leaves too little room, below the head."""
+    """Align arguments with the first one or, if that leaves too little room, below the head."""
     head, *arguments = node.items
     aligned, near = column + head.width + 2, column + 2
     indent, first = aligned, STAY
@@ -191,7 +192,7 @@ def _fit(items: Sequence[Node], column: int, tail: int) -> bool:
 
 
 def _fits(items: Sequence[Node], column: int) -> bool:
-    """Whether items stand on one line, one after the other."""
+    """Return whether items fit on one line."""
     width = sum(item.width + 1 for item in items) - 1
     return column + width <= WIDTH and not any(
         item.wide or item.after or item.before for item in items
@@ -199,7 +200,7 @@ def _fits(items: Sequence[Node], column: int) -> bool:
 
 
 def _holds_block(node: Node, column: int) -> bool:
-    """Whether a list ends in a text block that can begin on its first line."""
+    """Return whether a list ends in a text block that can begin on its first line."""
     last = node.items[-1]
     return (
         last.width == NEVER

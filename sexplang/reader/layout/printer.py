@@ -1,4 +1,4 @@
-"""Pieces of text to lines, with the comments at their ends below one another.
+"""The lines of a formatted text, with end-of-line comments aligned.
 
 Law: a line ends in no white space that is not part of a token.
 """
@@ -14,7 +14,7 @@ _GAP = 2  # columns before the comment at the end of a line
 
 @define(eq=False)
 class _Line:
-    """A line, or some that a token keeps together; `width` is that of the last."""
+    """A line, or several that a token keeps together; `width` is that of the last."""
 
     text: str
     width: int
@@ -23,17 +23,17 @@ class _Line:
 
 @define(eq=False)
 class Page:
-    """What has been laid out so far."""
+    """The output so far."""
 
     column: int = 0
     indent: int = 0
-    """Where the line began."""
+    """The indentation of the current line."""
     _parts: list[str] = field(factory=list)
     _comment: Comment | None = None
     _lines: list[_Line] = field(factory=list)
 
     def put(self, text: str) -> None:
-        """Goes on in the line. The text may hold line breaks of its own."""
+        """Append text to the line. The text may hold line breaks."""
         self._parts.append(text)
         if "\n" in text:
             self.column = len(text) - text.rfind("\n") - 1
@@ -41,18 +41,18 @@ class Page:
             self.column += len(text)
 
     def turn(self, indent: int) -> None:
-        """Begins a line."""
+        """Begin a line."""
         self._lines.append(_Line("".join(self._parts), self.column, self._comment))
         self._comment = None
         self.column = self.indent = min(indent, DEEPEST)
         self._parts = [" " * self.column]
 
     def end(self, comment: Comment) -> None:
-        """Gives the line a comment at its end; nothing else may follow in it."""
+        """Put a comment at the end of the line; nothing may follow it."""
         self._comment = comment
 
     def text(self) -> str:
-        """The whole page."""
+        """Return the whole text."""
         self.turn(0)
         written: list[str] = []
         run = _Run()
@@ -71,19 +71,19 @@ class Page:
 
 @define(eq=False)
 class _Run:
-    """Consecutive lines with comments at their ends, which all begin in one column."""
+    """Consecutive lines whose end-of-line comments begin in one column."""
 
     lines: list[tuple[_Line, Comment]] = field(factory=list)
     column: int = 0
     longest: int = 0
-    """Of the comments that would fit without the others."""
+    """The width of the longest line that fits by itself."""
 
     def add(self, line: _Line, comment: Comment) -> None:
         self.lines.append((line, comment))
         self.column, self.longest = self._with(line, comment)
 
     def takes(self, line: _Line) -> bool:
-        """Whether a line can belong here without making another too long."""
+        """Return whether a line can join without making another too long."""
         if not self.lines:
             return True
         if line.comment is None or "\n" in line.text or "\n" in self.lines[-1][1].text:
@@ -97,7 +97,7 @@ class _Run:
         return max(self.column, column), max(self.longest, length if fits else 0)
 
     def keep_off(self, line: _Line) -> None:
-        """Moves aside if the comment on the next line would look like more of the last one."""
+        """Move the column if the comment on the next line would look like a continuation."""
         if line.text.startswith(" " * self.column + ";"):
             self.column += 1
 

@@ -1,1 +1,1 @@
-"""The driver: requests are performed, replies are delivered."""
+"""The driver: it performs a run's requests and delivers their replies."""

@@ -1,4 +1,4 @@
-"""Whatever a performer gives or raises → a value, or an error record; never an exception."""
+"""The replies of performers as values or error records; no exception of a performer passes."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from sexplang.runtime.journal.replay_order import RecordedRun
 
 Performer: TypeAlias = Callable[[Request], Any]
-"""A request → its value, or an awaitable of it. Raises `Refusal` to fail."""
+"""A function from a request to its value, or to an awaitable of it. It raises `Refusal` to fail."""
 
 Performers: TypeAlias = Mapping[str, Performer]
 
 Watch: TypeAlias = Callable[[Event], None]
 
-FLAT = frozenset((str, int, float, bool, type(None)))
-"""Classes of which every instance is plain data: nothing to look into."""
+PLAIN_CLASSES = frozenset((str, int, float, bool, type(None)))
+"""Classes whose instances are plain data and hold no other values."""
 
 
 class OutputLost(BaseException):
-    """Nobody takes the run's output any more. Not for the program: it ends the run, and `drive`
-    raises what was raised where the output went."""
+    """The run's output has no reader any more. The program cannot catch it: it ends the run, and
+    `drive` raises the error that the output raised."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(str(error))
@@ -39,7 +39,7 @@ class OutputLost(BaseException):
 
 @define(eq=False)
 class RetriedReply:
-    """A reply that took more than one attempt, as `retried` gives it."""
+    """A reply that took more than one attempt, as `call_with_retries` returns it."""
 
     value: Value
     attempts: int
@@ -47,8 +47,8 @@ class RetriedReply:
 
 @define(eq=False)
 class DeferredReply:
-    """What a performer gives that asks a recording: the run says when the reply comes. `perform`
-    gives the reply of what is no model."""
+    """A reply that comes from a recording when the replay order allows it. With `perform`, the
+    operation is performed and its reply is held until its turn."""
 
     recorded: "RecordedRun"
     last_message: str = ""
@@ -56,11 +56,12 @@ class DeferredReply:
 
 
 def read_reply(reply: Any, operation: str) -> tuple[Value, bool, int]:
-    """What a performer gave, as (value or error, failed, attempts), without credentials."""
+    """Convert a performer's reply to (value or error, failed, attempts). Credentials are
+    redacted."""
     attempts = 1
     if reply.__class__ is RetriedReply:
         reply, attempts = reply.value, reply.attempts
-    if reply.__class__ in FLAT and reply.__class__ is not int:
+    if reply.__class__ in PLAIN_CLASSES and reply.__class__ is not int:
         return redact(reply) if KNOWN.secrets else reply, False, attempts
     try:
         value = value_of(reply)
@@ -70,8 +71,8 @@ def read_reply(reply: Any, operation: str) -> tuple[Value, bool, int]:
 
 
 def failure(error: BaseException, operation: str) -> Record:
-    """The error record for whatever a performer raised. Of a model, where that does not say what it
-    took, nobody knows."""
+    """Return the error record for an exception of a performer. An exception of a model that reports
+    no usage counts as uncounted."""
     if isinstance(error, Refusal):
         return redact(error.error)  # type: ignore[no-any-return]
     part = with_sent(UNCOUNTED if operation == "model" else UNMADE)
@@ -89,19 +90,20 @@ def failure(error: BaseException, operation: str) -> Record:
 
 
 def make_interruption(request: Request, part: Part) -> Record:
-    """The error of a request that was cut short for whoever goes on without its reply. `part` is
-    what it had got."""
+    """Return the error of an interrupted request for a waiter that continues. `part` is the partial
+    reply."""
     words = f"`{request.operation}` was interrupted"
     return cut_off(error_record("TASK_FAILURE", "cancelled", words), with_sent(part))
 
 
 def attempts_of(error: BaseException) -> int:
+    """Return the number of attempts that an error reports; 1 if it reports none."""
     return error.attempts if isinstance(error, Refusal) else 1
 
 
 def refuse_unhandled(operation: str, performers: Performers) -> Refusal:
-    """Nobody answers this operation."""
-    names = sorted(performers.keys() - {"timer"})  # what a deadline asks, and no program
+    """Return the refusal of an operation that has neither a handler nor a performer."""
+    names = sorted(performers.keys() - {"timer"})  # performed for deadlines, not for programs
     known = ", ".join(names) or "none"
     guess = did_you_mean(operation, names)
     around = _AROUND.get(operation, f"(handle … (({operation} …) resume …))")
@@ -115,11 +117,11 @@ def refuse_unhandled(operation: str, performers: Performers) -> Refusal:
 
 _CELLS = "(with-state initial (lambda () …)), or (with-cells {name: initial} (lambda () …)), of "
 _AROUND = dict.fromkeys(("get-cell", "put-cell"), _CELLS + "std/state")
-"""The handlers that `stdlib/` has for its own operations."""
+"""Handlers in `stdlib/` for the operations of the library."""
 
 
 def close_awaitable(awaitable: Any) -> None:
-    """Nobody awaits it any more; a coroutine that was never awaited would warn."""
+    """Close an abandoned awaitable. A coroutine that was never awaited would warn."""
     close = getattr(awaitable, "close", None)
     if close is not None:
         close()

@@ -1,7 +1,7 @@
-"""The deadlines of a run that is driven: when each has passed, and how often somebody looks.
+"""The deadlines of a driven run: their times, and the interval between two looks at the clock.
 
-Law: a deadline that passes while the run computes does so at a counted step, and its row says
-which. A run that is repeated meets it there and not by the clock.
+Law: a deadline that fires while the run computes fires at a counted step, and its row names the
+step. A replay fires it at that step and not by the clock.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -13,21 +13,21 @@ from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import define, evolve, field
 from sexplang.terms.effect import Request
 
-LOOK = 0.01
+CLOCK_INTERVAL = 0.01
 """Seconds between two looks at the clock, about."""
 
 LONGEST = 1e9
-"""Seconds that nobody waits."""
+"""Seconds of a wait that never ends."""
 
-_MOST = 5_000
-"""Steps between two looks at most."""
+_MAX_STEPS = 5_000
+"""Maximum of steps between two looks at the clock."""
 
-Places = Mapping[str, tuple[str, int]]
-"""By the scopes of deadlines, where they passed: as Pause has it."""
+PassedDeadlines = Mapping[str, tuple[str, int]]
+"""For each deadline scope, the branch and the step at which it fired, as in `Pause`."""
 
 
-def stops(places: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
-    """Where a run is to come back that is repeated: after how many steps, by identities."""
+def group_stops(places: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
+    """Return the steps at which a replay has to stop, grouped by request identity."""
     found: dict[str, list[int]] = {}
     for at, steps in places:
         found.setdefault(at, []).append(steps)
@@ -36,38 +36,39 @@ def stops(places: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
 
 @define(eq=False)
 class Deadlines:
-    """What looks at the clock while a run computes, and a performer of `timer`."""
+    """The performer of `timer`; it also checks the clock while a run computes."""
 
     wait: Callable[[float], Any]
-    """An awaitable that is over after so many seconds."""
-    recorded: Callable[[], Places] | None = None
-    """In a run that repeats another one: where that one's deadlines passed while it computed."""
+    """Return an awaitable that ends after the given seconds."""
+    passed_deadlines: Callable[[], PassedDeadlines] | None = None
+    """In a replay, the deadlines that fired while the recorded run computed."""
     slice: Slice = Slice()
-    """How far the run may compute until the next look."""
+    """The steps that the run may take before the next look at the clock."""
     _due: dict[str, float] = field(factory=dict)
-    """When they pass, by their scopes."""
+    """The monotonic time at which each scope expires."""
 
     def __call__(self, request: Request) -> Any:
-        """`timer`: waits until the deadline has passed. One that passed while the recorded run
-        computed does not pass while this one waits."""
-        if self.recorded is not None and request.id in self.recorded():
+        """Perform `timer`: wait until the deadline expires. In a replay, a deadline that fired
+        during computation does not fire during a wait."""
+        if self.passed_deadlines is not None and request.id in self.passed_deadlines():
             return self.wait(LONGEST)
         (seconds,) = request.arguments
         now = monotonic()
         return self.wait(max(0.0, self._until(request.id, seconds, now) - now))
 
     def begin(self) -> None:
-        """A run is about to be driven. What is no recording is refused where it is asked."""
-        if self.recorded is not None:
+        """Prepare for a run. A file that is no recording is refused at the first request to it, not
+        here."""
+        if self.passed_deadlines is not None:
             try:
-                self.slice = Slice(_MOST, stops(self.recorded().values()))
+                self.slice = Slice(_MAX_STEPS, group_stops(self.passed_deadlines().values()))
             except Refusal:
-                self.recorded = None
+                self.passed_deadlines = None
 
     def find_passed(self, pause: Pause) -> str | None:
-        """The scope of the outermost deadline that has passed where the run computes."""
-        if self.recorded is not None:
-            known, here = self.recorded(), (pause.at, pause.steps)
+        """Return the outermost expired scope of a paused computation, or None."""
+        if self.passed_deadlines is not None:
+            known, here = self.passed_deadlines(), (pause.at, pause.steps)
             return next((each.id for each in pause.scopes if known.get(each.id) == here), None)
         now = monotonic()
         for scope in pause.scopes:
@@ -77,11 +78,12 @@ class Deadlines:
         return None
 
     def adjust_slice(self, seconds: float) -> None:
-        """A slice has taken so long: the next one takes about as long as a look."""
-        if self.recorded is None:
-            steps = self.slice.steps * LOOK / max(seconds, LOOK / 4)
-            self.slice = evolve(self.slice, steps=max(1, min(_MOST, int(steps))))
+        """Adapt the slice so that the next one takes about CLOCK_INTERVAL. `seconds` is the
+        duration of the last one."""
+        if self.passed_deadlines is None:
+            steps = self.slice.steps * CLOCK_INTERVAL / max(seconds, CLOCK_INTERVAL / 4)
+            self.slice = evolve(self.slice, steps=max(1, min(_MAX_STEPS, int(steps))))
 
     def _until(self, id: str, seconds: float, now: float) -> float:
-        """When a deadline passes: its clock begins when somebody looks for the first time."""
+        """Return the expiry time of a scope. The clock of a scope starts at the first call."""
         return self._due.setdefault(id, now + seconds)

@@ -1,7 +1,7 @@
-"""A suspended run and performers → its end: what is open is performed, what is withdrawn ends.
+"""The loop that drives a suspended run to its end with performers.
 
-Performers that never wait are called inline, without an event loop; `waiting.py` takes over at
-the first reply that has to be awaited.
+Performers that do not wait are called inline, without an event loop. `event_loop.py` takes over at
+the first awaitable reply.
 """
 
 from contextlib import suppress
@@ -29,19 +29,20 @@ def drive(
     grace: float = GRACE,
     trace: "Trace | None" = None,
 ) -> Done | Failed:
-    """Perform what a run asks for until it is Done or Failed. Works inside a running loop too.
+    """Perform the requests of a run until it is Done or Failed. Works inside a running event loop
+    too.
 
-    At most `parallel` model calls are in flight; with `single_flight`, equal ones that are open at
-    the same time are sent once. Ctrl-C cancels the run, gives its `finally`
-    bodies `grace` seconds and is raised again when nothing is left running, from the Failed that
-    tells what the run had been given. An OSError of what takes the output does the same.
+    At most `parallel` model calls are in flight. With `single_flight`, equal calls that are open at
+    the same time are sent once. Ctrl-C cancels the run, gives its `finally` bodies `grace` seconds,
+    and is raised again when nothing is left running; its cause is the Failed with the partial
+    results. An OSError of the output is handled in the same way.
     """
     with interruptible(grace) as interrupt:
         kept = journal if journal is not None else Journal()
         many = max(1, parallel), single_flight
         run = Run(outcome, performers, kept, on_event, interrupt, *many, trace)
         try:
-            while not run.ended and not run.waiting and run.step():
+            while not run.ended and not run.awaitables and run.step():
                 pass
             if not run.ended and not run.interrupted:
                 from sexplang.runtime.driver.event_loop import block
@@ -50,7 +51,7 @@ def drive(
             if interrupt.pressed:
                 raise KeyboardInterrupt
         except (KeyboardInterrupt, OutputLost) as raised:
-            with suppress(KeyboardInterrupt):  # pressed again before a loop is there
+            with suppress(KeyboardInterrupt):  # pressed again before the loop starts
                 _abandon_now(run, grace)
             run.give_up()
             failed = run.outcome if isinstance(run.outcome, Failed) else None
@@ -69,7 +70,7 @@ async def adrive(
     grace: float = GRACE,
     trace: "Trace | None" = None,
 ) -> Done | Failed:
-    """`drive` for callers that have an event loop: asyncio's or trio's."""
+    """Drive a run from a coroutine, under asyncio or trio. Otherwise the same as `drive`."""
     from sexplang.runtime.driver.event_loop import finish
 
     kept = journal if journal is not None else Journal()
@@ -83,16 +84,16 @@ async def adrive(
 
 
 def _abandon_now(run: Run, grace: float) -> None:
-    """The `finally` bodies of an interrupted run, unless they have had their time."""
+    """Run the `finally` bodies of an interrupted run, unless their grace time is over."""
     if run.abandoned:
         return
     left = run.interrupt.seconds_left(grace)
     until = monotonic() + left
     with suppress(GraceOver, OutputLost), ending(left):
         run.abandon()
-        while not run.ended and not run.waiting and monotonic() < until and run.step():
+        while not run.ended and not run.awaitables and monotonic() < until and run.step():
             pass
-        if run.waiting:
+        if run.awaitables:
             from sexplang.runtime.driver.event_loop import block
 
             block(run, max(0.0, until - monotonic()), abandoned=True)

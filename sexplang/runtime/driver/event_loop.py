@@ -1,6 +1,6 @@
-"""A run whose requests wait → its end, under an event loop.
+"""The part of the driver that needs an event loop: it awaits replies until the run ends.
 
-anyio and the loop are imported with this module, and only then.
+anyio and asyncio are imported with this module, and only then.
 """
 
 import asyncio
@@ -32,27 +32,28 @@ if TYPE_CHECKING:
     from sexplang.runtime.models.attempts import Attempts
 
 SLICE = 0.005
-"""Seconds of requests that never wait before those that do get their turn."""
+"""Seconds for requests that do not wait, before the event loop gets its turn."""
 
 
 @define(eq=False)
 class DriveContext:
-    """What the requests of one drive have in common and what ends with it: connections."""
+    """The run of one drive and its shared resources, such as connections."""
 
     run: Run
     resources: dict[Any, Any] = field(factory=dict)
     closing: list[Callable[[], Awaitable[Any]]] = field(factory=list)
 
 
-_shared: ContextVar[DriveContext] = ContextVar("shared")
+_current: ContextVar[DriveContext] = ContextVar("shared")
 
 
-def keep(key: Any, make: Callable[[], Any], close: Callable[[Any], Awaitable[Any]]) -> Any:
-    """One thing per key and drive, made when it is first wanted and closed when the drive ends.
+def keep_resource(key: Any, make: Callable[[], Any], close: Callable[[Any], Awaitable[Any]]) -> Any:
+    """Return the resource for a key. It is made at the first call and closed at the end of the
+    drive.
 
-    Connections belong to the loop they were made in, so they cannot outlive it.
+    A connection belongs to the event loop that made it and cannot outlive it.
     """
-    shared = _shared.get()
+    shared = _current.get()
     if key not in shared.resources:
         made = shared.resources[key] = make()
         shared.closing.append(lambda: close(made))
@@ -60,29 +61,29 @@ def keep(key: Any, make: Callable[[], Any], close: Callable[[Any], Awaitable[Any
 
 
 def may_retry(id: str, attempt: int, usage: dict[str, int]) -> bool:
-    """Whether an attempt at a request that took so much may be followed by another."""
-    shared = _shared.get(None)
-    return shared is None or shared.run.again(id, attempt, usage)
+    """Whether the budgets admit another attempt after one that used `usage`."""
+    shared = _current.get(None)
+    return shared is None or shared.run.hold_retry(id, attempt, usage)
 
 
-def follow(request: Request, lost: "Attempts") -> None:
-    """What a model call has got is asked for where it is withdrawn."""
-    shared = _shared.get(None)
+def follow_attempts(request: Request, lost: "Attempts") -> None:
+    """Register the attempts of a model call, so that a withdrawal can read the partial reply."""
+    shared = _current.get(None)
     if shared is not None:
-        shared.run.flown.follow(request, lost)
+        shared.run.in_flight.follow(request, lost)
 
 
 async def finish(run: Run, grace: float, *, abandoned: bool = False) -> None:
-    """Drive the run to its end; when cancelled, to the end of its `finally` bodies."""
+    """Drive the run to its end. When cancelled, run its `finally` bodies and return."""
     shared = DriveContext(run)
-    token = _shared.set(shared)
+    token = _current.set(shared)
     try:
         if abandoned:
             await _within(run, grace, shield=False)
         else:
             await _until_cancelled(run, grace)
     finally:
-        _shared.reset(token)
+        _current.reset(token)
         with anyio.CancelScope(shield=True), _limit_time(run, grace):
             for close in reversed(shared.closing):
                 await close()
@@ -93,13 +94,13 @@ async def _until_cancelled(run: Run, grace: float) -> None:
         await _loop(run)
     except BaseException as raised:
         error = _single(raised)
-        if not isinstance(error, (Exception, GraceOver)):  # a cancellation, or a second Ctrl-C
+        if not isinstance(error, (Exception, GraceOver)):  # a cancellation or a second Ctrl-C
             await _run_finalizers(run, grace)
         raise error from None
 
 
 async def _run_finalizers(run: Run, grace: float) -> None:
-    """The `finally` bodies of a cancelled run, as far as they get in their time."""
+    """Run the `finally` bodies of a cancelled run within the grace time."""
     grace = run.interrupt.seconds_left(grace)
     with suppress(GraceOver, OutputLost), ending(grace):
         run.abandon()
@@ -117,24 +118,24 @@ async def _within(run: Run, grace: float, *, shield: bool) -> None:
 
 @contextmanager
 def _limit_time(run: Run, grace: float, *, shield: bool = False) -> Iterator[None]:
-    """Within this there is so much time, and none any more when Ctrl-C is pressed again."""
+    """Limit a block to the remaining grace time. A second Ctrl-C cancels the block."""
     with anyio.move_on_after(run.interrupt.seconds_left(grace), shield=shield) as scope:
-        run.cleaning.append(scope)
+        run.cleanup_scopes.append(scope)
         try:
             yield
         finally:
-            run.cleaning.remove(scope)
+            run.cleanup_scopes.remove(scope)
 
 
 def _single(error: BaseException) -> BaseException:
-    """What a task group raised, out of its wrapping."""
+    """Unwrap the first exception of nested exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
 async def _loop(run: Run) -> None:
-    """One reply at a time until the run ends; leaves no task behind."""
+    """Deliver replies one by one until the run ends. No task of the loop outlives it."""
     scopes: dict[str, anyio.CancelScope] = {}
     arrived = anyio.Event()
 
@@ -155,10 +156,10 @@ async def _loop(run: Run) -> None:
                 if id in scopes:
                     scopes.pop(id).cancel()
             run.withdrawn.clear()
-            for request, awaitable in run.waiting:
+            for request, awaitable in run.awaitables:
                 scopes[request.id] = anyio.CancelScope()
                 group.start_soon(wait, request, awaitable, scopes[request.id])
-            run.waiting.clear()
+            run.awaitables.clear()
             if run.ended:
                 break
             if not moved:
@@ -176,12 +177,12 @@ async def _await_and_close(awaitable: Any) -> Any:
     try:
         return await awaitable
     finally:
-        close_awaitable(awaitable)  # it may have been cancelled before it began
+        close_awaitable(awaitable)  # it may have been cancelled before it started
 
 
 def block(run: Run, grace: float, *, abandoned: bool = False) -> None:
-    """`finish` for a caller that does not await: in a loop of its own, and in a thread of its own
-    where a loop is already running."""
+    """Run `finish` from synchronous code: in an own event loop, or in a thread if a loop is
+    running."""
 
     async def main() -> None:
         await finish(run, grace, abandoned=abandoned)
@@ -190,7 +191,7 @@ def block(run: Run, grace: float, *, abandoned: bool = False) -> None:
     told: list[Callable[[], object]] = []
 
     def tell() -> None:
-        with suppress(RuntimeError):  # the loop is closed already
+        with suppress(RuntimeError):  # the loop is closed
             for each in told:
                 each()
 
@@ -198,7 +199,7 @@ def block(run: Run, grace: float, *, abandoned: bool = False) -> None:
         with anyio.CancelScope() as scope, _wake_on_signal():
 
             def hear() -> None:
-                for each in (scope, *run.cleaning) if interrupt.hear() else (scope,):
+                for each in (scope, *run.cleanup_scopes) if interrupt.hear() else (scope,):
                     each.cancel()
 
             loop = asyncio.get_running_loop()
@@ -227,8 +228,8 @@ def block(run: Run, grace: float, *, abandoned: bool = False) -> None:
 
 @contextmanager
 def _wake_on_signal() -> Iterator[None]:
-    """Within this a signal wakes up the loop of the main thread, also one that comes in the moment
-    before it waits, or to another thread."""
+    """Make signals wake the main thread's event loop, also a signal that arrives just before the
+    loop waits, or in another thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -247,7 +248,7 @@ def _wake_on_signal() -> Iterator[None]:
 
 
 def _in_a_loop() -> bool:
-    """Whether this thread runs an event loop of asyncio or trio right now."""
+    """Whether this thread is running an event loop of asyncio or trio."""
     trio = sys.modules.get("trio")
     if asyncio._get_running_loop() is not None:
         return True

@@ -1,4 +1,4 @@
-"""What happens in a run → records for whoever watches it (progress on a terminal)."""
+"""The events of a run, for observers such as the terminal's progress view."""
 
 from time import monotonic, time
 from typing import TypeAlias
@@ -9,9 +9,9 @@ from sexplang.terms.values.value import Record, Value
 
 
 class _RequestEvent:
-    """Of a request: `id`, `operation`, and for a conversation's model call the name of its `task`
-    and which of its calls it is, its `turn`. What an event says is read off what it holds when
-    somebody asks: most events are never read."""
+    """The base of all events: `id` and `operation` of the request. A model call of a conversation
+    also has the name of its `task` and its `turn`. Properties are computed when they are read,
+    since most events are not read."""
 
     __slots__ = ("request",)
     __match_args__: tuple[str, ...] = ("id", "operation", "task", "turn")
@@ -41,7 +41,7 @@ class _RequestEvent:
 
 
 class Queued(_RequestEvent):
-    """A model call waits: as many as may be are in flight."""
+    """A model call waits because `parallel` calls are in flight."""
 
     __slots__ = ()
 
@@ -57,7 +57,7 @@ class Started(_RequestEvent):
         self._clock = monotonic()
 
     def make_row(self, value: Value, failed: bool, attempts: int) -> Row:
-        """Its row, now that its reply is there."""
+        """Return the journal row of the request with its reply."""
         asked, since = self.request, self._since
         ended = since + monotonic() - self._clock
         return Row(
@@ -66,7 +66,7 @@ class Started(_RequestEvent):
 
 
 class Finished(_RequestEvent):
-    """A request has its answer. `usage` holds `input_tokens` and `output_tokens` if known."""
+    """A request has its reply. `usage` holds `input_tokens` and `output_tokens` if known."""
 
     __slots__ = ("_row",)
     # fmt: off
@@ -101,7 +101,7 @@ class Finished(_RequestEvent):
 
 
 class Said(_RequestEvent):
-    """A model is writing: so many characters of its reply have arrived."""
+    """A model is writing; `characters` of its reply have arrived."""
 
     __slots__ = ("characters",)
     __match_args__ = ("id", "operation", "task", "turn", "characters")
@@ -112,8 +112,8 @@ class Said(_RequestEvent):
 
 
 class Withdrawn(_RequestEvent):
-    """A request whose answer nobody wants any more. `model` and `usage` of a model call that was
-    counted in part until then, as its `row` says."""
+    """A request was withdrawn. `model` and `usage` are those of a partial reply, if any was
+    counted."""
 
     __slots__ = ("_row",)
     __match_args__ = ("id", "operation", "task", "turn", "model", "usage")
@@ -132,8 +132,8 @@ class Withdrawn(_RequestEvent):
 
 
 class Retrying(_RequestEvent):
-    """So many attempts failed; the next one starts after `wait` seconds. `held` says whether it
-    waits because of what others were told by the same server, as `error` says."""
+    """An attempt failed, and the next one starts after `wait` seconds. `held` is true if the
+    circuit breaker imposes the wait because of another call's error."""
 
     __slots__ = ("attempt", "error", "held", "wait")
     __match_args__ = ("id", "operation", "task", "turn", "attempt", "wait", "error", "held")
@@ -164,20 +164,20 @@ Event: TypeAlias = Queued | Started | Said | Finished | Withdrawn | Retrying | P
 
 
 def task_of(request: Request) -> str | None:
-    """The name of the atomic task that a request is for."""
+    """Return the name of the atomic task that a request belongs to, or None."""
     conversations = request.context.conversations
     return conversations[-1].name if conversations else None
 
 
 def model_name_of(request: Request | Row) -> str | None:
-    """The name of the model that a request for one is for, if it has one."""
+    """Return the model name that a model request contains, or None."""
     payload = request.arguments[0] if request.operation == "model" and request.arguments else None
     named = payload.get("model") if isinstance(payload, dict) else None
     return named if isinstance(named, str) and named else None
 
 
 def _turn_of(request: Request) -> int | None:
-    """Which call of its conversation a model request is, from 1."""
+    """Return the number of a model request in its conversation, from 1."""
     payload = request.arguments[0] if request.operation == "model" and request.arguments else None
     messages = payload.get("messages") if isinstance(payload, dict) else None
     if not isinstance(messages, (tuple, list)):
@@ -190,7 +190,7 @@ def _turn_of(request: Request) -> int | None:
 
 
 def _counts(usage: dict[str, Value]) -> dict[str, int]:
-    """Only what can be counted: a performer of the host may reply anything."""
+    """Return the valid counts of a usage. A host's performer may return anything."""
     counts: dict[str, int] = {}
     for name, count in usage.items():
         if type(count) is int and count >= 0:

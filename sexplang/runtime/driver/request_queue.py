@@ -1,4 +1,4 @@
-"""Requests that are open and not begun: in which order they are begun."""
+"""The queue of open requests that are not started yet."""
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable
@@ -9,63 +9,63 @@ from sexplang.terms.effect import Request
 
 @define(eq=False)
 class RequestQueue:
-    """The requests of a run that wait to be begun. With `models_first`, of those that were opened
-    at the same time the model calls come first."""
+    """The waiting requests of a run, in order. With `models_first`, model calls precede other
+    requests that were opened at the same time."""
 
     models_first: bool = False
     calls: "OrderedDict[str, Request]" = field(factory=OrderedDict)
-    """Model calls that wait until fewer are in flight: nothing of them exists but the request."""
-    _fresh: "deque[Request]" = field(factory=deque)
-    """Requests that nobody has looked at yet."""
-    _gone: set[str] = field(factory=set)
-    """Those of them that were withdrawn before that."""
+    """Model calls that wait for fewer calls in flight. No events exist for them but Queued."""
+    _new: "deque[Request]" = field(factory=deque)
+    """Requests that have not been looked at."""
+    _withdrawn_ids: set[str] = field(factory=set)
+    """New requests that were withdrawn."""
 
     def add(self, requests: Iterable[Request]) -> None:
-        """They were opened at the same time."""
-        self._fresh.extend(_models_first(requests) if self.models_first else requests)
+        """Append requests that were opened at the same time."""
+        self._new.extend(_models_first(requests) if self.models_first else requests)
 
     def put_models_first(self) -> None:
-        """From now on, model calls come first."""
+        """Sort model calls first from now on."""
         self.models_first = True
-        self._fresh = deque(_models_first(self._fresh))
+        self._new = deque(_models_first(self._new))
 
     def is_at_model(self) -> bool:
-        """Whether the next one that nobody has looked at is a model call."""
-        return bool(self._fresh) and self._fresh[0].operation == "model"
+        """Whether the next new request is a model call."""
+        return bool(self._new) and self._new[0].operation == "model"
 
     def take(self) -> Request | None:
-        """The next one that nobody has looked at."""
-        return self._fresh.popleft() if self._fresh else None
+        """Remove and return the next new request, or None."""
+        return self._new.popleft() if self._new else None
 
     def take_all(self) -> "deque[Request]":
-        """All that nobody has looked at."""
-        fresh, self._fresh = self._fresh, deque()
+        """Remove and return all new requests."""
+        fresh, self._new = self._new, deque()
         return fresh
 
     def take_call(self) -> Request:
-        """The model call that has waited longest."""
+        """Remove and return the model call that has waited longest."""
         return self.calls.popitem(last=False)[1]
 
     def put_call_first(self, call: Request) -> None:
-        """A model call is the next."""
+        """Put a model call at the head of the waiting calls."""
         self.calls[call.id] = call
         self.calls.move_to_end(call.id, last=False)
 
     def withdraw(self, id: str) -> None:
-        """A request that nobody has looked at is not wanted any more."""
-        self._gone.add(id)
+        """Mark a new request as withdrawn."""
+        self._withdrawn_ids.add(id)
 
     def is_withdrawn(self, id: str) -> bool:
-        return id in self._gone
+        return id in self._withdrawn_ids
 
     def forget(self, id: str) -> None:
-        """What became of a request has been noted."""
-        self._gone.discard(id)
+        """Drop the mark of a withdrawn request after it was reported."""
+        self._withdrawn_ids.discard(id)
 
     def clear(self) -> None:
-        """Nothing waits any more."""
-        self._fresh.clear()
-        self._gone.clear()
+        """Drop all new requests and marks."""
+        self._new.clear()
+        self._withdrawn_ids.clear()
 
 
 def _models_first(requests: Iterable[Request]) -> list[Request]:

@@ -1,7 +1,7 @@
-"""A suspended run and performers → its requests under way, and what their replies make of it.
+"""The state machine of a driven run: it starts requests and delivers their replies.
 
-Law: one reply at a time: its row is appended to the journal, then it is delivered, and the next
-only when every branch waits again. So the journal is the schedule.
+Law: one reply at a time. Its row is appended to the journal, then it is delivered; the next one
+follows only when every branch waits again. So the journal is the schedule.
 """
 
 from collections import deque
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sexplang.guards.interrupt import Interrupt
 from sexplang.machine import Done, Failed, Outcome, Suspended, advance, halt, hold_attempt, state_of
 from sexplang.runtime.driver.answers import (
-    FLAT,
+    PLAIN_CLASSES,
     DeferredReply,
     Performers,
     Watch,
@@ -49,13 +49,13 @@ if TYPE_CHECKING:
 
 
 def no_timer(seconds: float) -> None:
-    """Where a host answers timers itself, nothing waits."""
+    """Timers of a host that answers them itself: they do not wait."""
 
 
 @define(eq=False)
 class Run:
-    """A run that is driven. Mutable, as everything that touches the world is; the outcome in it
-    is not, so an interruption at any point leaves the last consistent one."""
+    """A driven run. It is mutable, but its outcome is not: an interruption at any point leaves the
+    last consistent outcome."""
 
     outcome: Outcome
     performers: Performers
@@ -63,32 +63,32 @@ class Run:
     on_event: Watch | None = None
     interrupt: Interrupt = field(factory=Interrupt)
     parallel: int = 16
-    """How many model calls are in flight at most."""
+    """Maximum number of model calls in flight."""
     single_flight: bool = False
     """Whether equal model calls that are open at the same time are sent once."""
     trace: "Trace | None" = None
     deadlines: Deadlines = field(factory=lambda: Deadlines(no_timer))
     abandoned: bool = False
-    """Whether the run has been cancelled from outside."""
-    waiting: list[tuple[Request, Any]] = field(factory=list)
-    """Awaitables that nobody awaits yet."""
+    """Whether the run was cancelled from outside."""
+    awaitables: list[tuple[Request, Any]] = field(factory=list)
+    """Awaitable replies that the event loop has not taken over yet."""
     withdrawn: list[str] = field(factory=list)
-    """Ids of requests whose awaitables shall end."""
-    cleaning: list[Any] = field(factory=list)
-    """Scopes of an event loop in which the run has some time to clean up."""
-    flown: InFlight = field(factory=InFlight)
-    """What model calls have got that are in flight."""
+    """Ids of requests whose awaitables must be cancelled."""
+    cleanup_scopes: list[Any] = field(factory=list)
+    """Cancel scopes of the event loop in which the run cleans up."""
+    in_flight: InFlight = field(factory=InFlight)
+    """Partial replies of the model calls in flight."""
     _queue: RequestQueue = field(factory=RequestQueue)
-    """Requests that nobody has started yet."""
+    """Requests that are not started."""
     _open: dict[str, Started] = field(factory=dict)
-    _arrived: "deque[tuple[str, Value, bool, int]]" = field(factory=deque)
-    _flights: SingleFlight = field(factory=SingleFlight)
+    _replies: "deque[tuple[str, Value, bool, int]]" = field(factory=deque)
+    _equal_calls: SingleFlight = field(factory=SingleFlight)
     _delivered_row: Row | None = None
-    """The reply that is being delivered."""
+    """The row of the reply that is being delivered."""
     _since: float = field(factory=monotonic)
-    """Where the run's clock began."""
+    """The monotonic time at which the run began."""
     _order: "ReplayOrder | None" = None
-    """What the run waits for that is in recordings, once it asks one."""
+    """The replay order, from the first request to a recording."""
 
     def __attrs_post_init__(self) -> None:
         timer = self.performers.get("timer")
@@ -103,87 +103,91 @@ class Run:
 
     @property
     def interrupted(self) -> bool:
-        """Whether the run is to be abandoned before it goes on."""
+        """Whether the run must be abandoned before the next step."""
         return self.interrupt.pressed and not self.abandoned
 
     def end(self) -> Done | Failed:
-        """How the run ended, once it has."""
+        """Return the outcome of a run that has ended."""
         assert not isinstance(self.outcome, Suspended)
         return self.outcome
 
     def arrive(self, id: str, value: Value, failed: bool, attempts: int) -> None:
-        """An awaited reply is there."""
-        self._arrived.append((id, value, failed, attempts))
+        """Queue an awaited reply for delivery."""
+        self._replies.append((id, value, failed, attempts))
 
     def step(self) -> bool:
-        """Deliver one reply, or start what can be started; False when all that is open waits, or
-        the run is to be abandoned."""
+        """Deliver one reply, or start the requests that can start. Return False if all open
+        requests wait, or the run must be abandoned."""
         if self.interrupt.pressed and self.interrupted:
             return False
         if self._compute():
             return True
-        while self._arrived:
-            id, value, failed, attempts = self._arrived.popleft()
+        while self._replies:
+            id, value, failed, attempts = self._replies.popleft()
             if id in self._open and self._accept(id, value, failed, attempts):
                 return True
         started = False
         while True:
-            if self._order is not None and self._is_asked() and self._tell(exactly=True):
+            if (
+                self._order is not None
+                and self._has_started_calls()
+                and self._deliver_recorded(exactly=True)
+            ):
                 return True
-            if (request := self._next()) is None:
+            if (request := self._next_request()) is None:
                 break
             if self._start(request):
                 return True
             started = True
-        return started or (self._order is not None and self._go_on())
+        return started or (self._order is not None and self._continue_replay())
 
     def _accept(self, id: str, value: Value, failed: bool, attempts: int) -> bool:
-        """A reply is there: whether it is delivered, and not held until its turn."""
-        if self._order is not None and self._order.holds(id, value, failed, attempts):
+        """Deliver a reply. Return False if the replay order holds it until its turn."""
+        if self._order is not None and self._order.hold(id, value, failed, attempts):
             return False
         self._deliver(id, value, failed, attempts)
         return True
 
-    def _is_asked(self) -> bool:
-        """Whether all model calls have been started: what follows in a recording was told when
-        they had been. They come first, since nothing of the world shows their order."""
+    def _has_started_calls(self) -> bool:
+        """Whether all model calls are started. In a recording, later rows followed their start.
+        Model calls come first because no other evidence of their order exists."""
         return not self._queue.is_at_model()
 
-    def _tell(self, *, exactly: bool) -> bool:
-        """Deliver what comes next in a recording, if that can be delivered now."""
+    def _deliver_recorded(self, *, exactly: bool) -> bool:
+        """Deliver the next row of a recording. Return False if it cannot be delivered now."""
         assert self._order is not None
         found = self._order.next(exactly=exactly)
         if found is None:
             return False
         row, (id, value, failed, attempts) = found
         if row.operation == ATTEMPT:
-            self.again(id, attempts, value)
+            self.hold_retry(id, attempts, value)
         else:
             self._deliver(id, value, failed, attempts)
         return True
 
-    def _go_on(self) -> bool:
-        """Nothing can be started: what is recorded goes on, or does not fit."""
+    def _continue_replay(self) -> bool:
+        """Deliver the next recorded row when no request can start; end the run at a mismatch."""
         assert self._order is not None
-        if self._tell(exactly=False):
+        if self._deliver_recorded(exactly=False):
             return True
-        misfit = self._order.stuck([each.request for each in self._open.values()])
+        misfit = self._order.find_mismatch([each.request for each in self._open.values()])
         if misfit is not None:
             self._stop(misfit.error)
         return misfit is not None
 
-    def _recall(self, request: Request, later: DeferredReply) -> bool:
-        """A recording is asked, which says when its reply is due: whether the run ends, because it
-        does not hold one."""
+    def _await_recorded(self, request: Request, later: DeferredReply) -> bool:
+        """Register a request that a recording answers. Return True if the recording lacks it, which
+        ends the run."""
         try:
-            self.flown.follow(request, self._follow_recording(later).asks(request, later))
+            self.in_flight.follow(request, self._follow_recording(later).add_call(request, later))
         except Refusal as refusal:
             self._stop(refusal.error)
             return True
         return False
 
     def _follow_recording(self, later: DeferredReply) -> "ReplayOrder":
-        """The order of the recordings that are asked, with this one."""
+        """Return the replay order, extended by this recording."""
         if self._order is None:
             from sexplang.runtime.journal.replay_order import ReplayOrder
 
@@ -192,19 +196,20 @@ class Run:
         self._order.follow(later.recorded, [each.request for each in self._open.values()])
         return self._order
 
-    def _next(self) -> Request | None:
-        """The next request to perform, those that wait for a place first and in their order."""
+    def _next_request(self) -> Request | None:
+        """Remove and return the next request to perform, or None. Waiting model calls come
+        first."""
         queue = self._queue
-        if queue.calls and len(self.flown.made) < self.parallel:
+        if queue.calls and len(self.in_flight.calls) < self.parallel:
             return queue.take_call()
         while (request := queue.take()) is not None:
             if queue.is_withdrawn(request.id):
                 self._forget(request)
             elif request.operation != "model":
                 return request
-            elif self.single_flight and self._order is None and self._flights.joins(request):
+            elif self.single_flight and self._order is None and self._equal_calls.join(request):
                 self._open_request(request)
-            elif len(self.flown.made) >= self.parallel:
+            elif len(self.in_flight.calls) >= self.parallel:
                 queue.calls[request.id] = request
                 if self.on_event is not None:
                     self.on_event(Queued(request))
@@ -213,22 +218,26 @@ class Run:
         return None
 
     def _forget(self, request: Request) -> Row | None:
-        """Nobody wants the reply to a request any more that was not begun."""
+        """Note a withdrawn request that was not started. Return its withdrawal row, if any."""
         if request.operation == "model":
             self.journal.note({"withdrawn": request.id})
         self._queue.forget(request.id)
-        return self.flown.cut.pop(request.id, None)
+        return self.in_flight.withdrawal_rows.pop(request.id, None)
 
     def _report_withdrawn(self, request: Request, is_begun: bool = False) -> None:
-        """The same of one that somebody has heard of."""
-        row = self.flown.cut.pop(request.id, None) if is_begun else self._forget(request)
+        """Emit Withdrawn for a request that an earlier event has announced."""
+        row = (
+            self.in_flight.withdrawal_rows.pop(request.id, None)
+            if is_begun
+            else self._forget(request)
+        )
         if self.on_event is not None:
             self.on_event(Withdrawn(request, row))
 
-    def again(self, id: str, attempt: int, usage: dict[str, int]) -> bool:
-        """Whether an attempt that took so much may be followed by another: budgets have to hold
-        both. What they hold is a part of the schedule, so it stands in the journal. Raises a
-        Refusal where it cannot."""
+    def hold_retry(self, id: str, attempt: int, usage: dict[str, int]) -> bool:
+        """Reserve what a failed attempt used and another one may use. Return False if a budget does
+        not admit it. The reservation is a part of the schedule, so it is journaled. Raises Refusal
+        if the journal cannot be written."""
         if id not in self._open or not isinstance(self.outcome, Suspended):
             return False
         after = hold_attempt(self.outcome, id, usage)
@@ -238,75 +247,77 @@ class Run:
         return after is not None
 
     def abandon(self) -> None:
-        """Cancel the run from outside: only its `finally` bodies are left to do."""
+        """Cancel the run from outside. Its `finally` bodies remain to be run."""
         self.abandoned = True
         after = self.outcome
         if isinstance(after, Suspended):
-            with suppress(Refusal):  # what is cleaned up matters more than its recording
+            with suppress(Refusal):  # cleanup matters more than its recording
                 self.journal.append(make_cancellation_row())
-            after = after.cancel(so_far=self._so_far, slice=self.deadlines.slice)
+            after = after.cancel(so_far=self._partial_reply, slice=self.deadlines.slice)
         begun, queued = dict(self._open), dict(self._queue.calls)
-        self._let_go()
+        self._discard_open()
         self._queue.clear()
-        self._flights = SingleFlight()
+        self._equal_calls = SingleFlight()
         if after is not self.outcome:
             self.outcome, self._delivered_row = after, None
             wanted = {each.id for each in getattr(self.outcome, "requests", ())}
             over = [each.request for id, each in begun.items() if id not in wanted]
             with suppress(Refusal):
-                self.journal.extend(self._cut(over))
+                self.journal.extend(self._make_withdrawal_rows(over))
             if self.trace is not None:
-                self.trace.advance(self.outcome, self.flown.cut)
+                self.trace.advance(self.outcome, self.in_flight.withdrawal_rows)
             self._order, self._queue.models_first = None, False
             self._open_all()
-            self._keep(begun, queued)
-            self.flown.made.clear()
+            self._reopen(begun, queued)
+            self.in_flight.calls.clear()
         self._report_all_withdrawn(begun, queued)
 
     def give_up(self) -> None:
-        """No time is left to clean up: the run ends where it stands."""
+        """End the run at once, without further cleanup."""
         if isinstance(self.outcome, Suspended):
             self._end(None)
 
     def _stop(self, error: Record) -> None:
-        """A reply that cannot be recorded must not be delivered: the run ends here. Nothing of
-        it runs any more, since that could not be recorded either."""
+        """End the run with an error, because a reply cannot be recorded and so must not be
+        delivered. Cleanup does not run, since it could not be recorded either."""
         self._end(error)
 
     def _end(self, error: Record | None) -> None:
-        """Nothing of the run goes on, and what is open is withdrawn; with an error, without being
+        """End the run and withdraw all open requests. With an error, the withdrawals are not
         recorded."""
         begun, queued = dict(self._open), dict(self._queue.calls)
-        self._let_go()
-        self.outcome = halt(self.outcome, error, self._so_far)
+        self._discard_open()
+        self.outcome = halt(self.outcome, error, self._partial_reply)
         if error is None:
             with suppress(Refusal):
-                self.journal.extend(self._cut([each.request for each in begun.values()]))
+                self.journal.extend(
+                    self._make_withdrawal_rows([each.request for each in begun.values()])
+                )
         if self.trace is not None:
-            self.trace.advance(self.outcome, self.flown.cut)
+            self.trace.advance(self.outcome, self.in_flight.withdrawal_rows)
         self._report_all_withdrawn(begun, queued)
 
-    def _let_go(self) -> None:
-        """Nobody wants what is on its way any more."""
+    def _discard_open(self) -> None:
+        """Discard all open requests and their awaitables."""
         self.withdrawn.extend(self._open)
-        for _, awaitable in self.waiting:
+        for _, awaitable in self.awaitables:
             close_awaitable(awaitable)
-        self.waiting.clear()
+        self.awaitables.clear()
         self._open.clear()
         self._queue.calls.clear()
-        self._arrived.clear()
+        self._replies.clear()
 
     def _report_all_withdrawn(self, begun: dict[str, Started], queued: dict[str, Request]) -> None:
-        """Of these, nobody wants those any more that are not open again."""
+        """Emit Withdrawn for each of these requests that is not open again."""
         for id, request in {**queued, **{id: each.request for id, each in begun.items()}}.items():
             if id not in self._open and id not in self._queue.calls:
                 self._report_withdrawn(request, id in begun)
 
-    def _so_far(self, id: str) -> Part:
-        """What a call had got that is withdrawn: all of it if its reply is being delivered."""
+    def _partial_reply(self, id: str) -> Part:
+        """Return the partial reply of a withdrawn call: all of a reply that is being delivered."""
         told = self._delivered_row
         if told is None or told.id != id:
-            return self.flown.so_far(id)
+            return self.in_flight.so_far(id)
         part: Part = {"usage": told.usage, "text": "", "model": ""}
         return part if told.usage else {**part, "uncounted": True}
 
@@ -314,14 +325,15 @@ class Run:
         if isinstance(self.outcome, Suspended):
             self._queue.add(self.outcome.requests)
 
-    def _keep(self, begun: dict[str, Started], queued: dict[str, Request]) -> None:
-        """What was cut short for somebody who goes on, who was ending already, has failed: it
-        may have been done, and is not done again. Deadlines begin anew; calls stay in line."""
+    def _reopen(self, begun: dict[str, Started], queued: dict[str, Request]) -> None:
+        """Open the requests of a cancelled run again. A started request fails as interrupted and is
+        not repeated, since it may have had its effect. Deadlines start anew, and queued calls keep
+        their place."""
         again = []
         for request in self._queue.take_all():
             if request.id in begun and request.operation != "timer":
                 self._open[request.id] = begun[request.id]
-                error = make_interruption(request, self.flown.part(request.id)[1])
+                error = make_interruption(request, self.in_flight.take_part(request.id)[1])
                 self.arrive(request.id, error, True, 1)
             elif request.id in queued:
                 self._queue.calls[request.id] = request
@@ -334,12 +346,12 @@ class Run:
         if self.on_event is not None:
             self.on_event(opened)
         if self._order is not None:
-            self._order.performs(request)
+            self._order.add_request(request)
         if self.trace is not None:
             self.trace.start_request(request)
 
     def _start(self, request: Request) -> bool:
-        """Whether the request got its reply at once."""
+        """Start a request. Return True if it has its reply already."""
         if request.id not in self._open:
             self._open_request(request)
         performer = self.performers.get(request.operation)
@@ -353,23 +365,23 @@ class Run:
         except Unrecorded as refusal:
             self._stop(refusal.error)
             return True
-        # Performers may be a host's functions: what they raise fails the request, not the run.
+        # Performers may be a host's functions: an exception fails the request, not the run.
         except Exception as error:
             failed = failure(error, request.operation), True, attempts_of(error)
             return self._accept(request.id, *failed)
         if reply.__class__ is DeferredReply:
-            return self._recall(request, reply)
-        if reply.__class__ not in FLAT and hasattr(reply, "__await__"):
-            self.waiting.append((request, reply))
+            return self._await_recorded(request, reply)
+        if reply.__class__ not in PLAIN_CLASSES and hasattr(reply, "__await__"):
+            self.awaitables.append((request, reply))
             if request.operation == "model":
-                self.flown.made[request.id] = request
+                self.in_flight.calls[request.id] = request
             return False
         return self._accept(request.id, *read_reply(reply, request.operation))
 
     def _deliver(self, id: str, value: Value, failed: bool, attempts: int) -> None:
         opened = self._open[id]
         if self.single_flight:
-            for other, shared in self._flights.replies(id, value, failed):
+            for other, shared in self._equal_calls.share_reply(id, value, failed):
                 self.arrive(other, shared, failed, 1)
             self._release_call(id)
         row = opened.make_row(value, failed, attempts)
@@ -377,14 +389,14 @@ class Run:
             return
         self._delivered_row = row
         del self._open[id]
-        self.flown.over(id)
+        self.in_flight.finish(id)
         if self.on_event is not None:
             self.on_event(Finished(opened.request, row))
         if self.trace is not None:
             self.trace.finish_request(row)
         before = self.outcome
         assert isinstance(before, Suspended)
-        so_far, slice = self.flown.so_far, self.deadlines.slice
+        so_far, slice = self.in_flight.so_far, self.deadlines.slice
         if failed:
             after = before.fail(id, value, so_far=so_far, slice=slice)
         else:
@@ -393,8 +405,8 @@ class Run:
         self._compute()
 
     def _compute(self) -> bool:
-        """Goes on where a slice of steps is over, until every branch waits; False where every one
-        did. A deadline that has passed cuts what computes under it."""
+        """Continue the computation until every branch waits. An expired deadline ends what it
+        encloses. Return False if every branch waited before."""
         moved = False
         while isinstance(self.outcome, Suspended):
             pause = state_of(self.outcome).pause
@@ -406,22 +418,24 @@ class Run:
             ):
                 break
             since = monotonic()
-            after = advance(self.outcome, self.deadlines.slice, scope, self.flown.so_far)
+            after = advance(self.outcome, self.deadlines.slice, scope, self.in_flight.so_far)
             if isinstance(after, Suspended) and is_midway(after):
                 self.deadlines.adjust_slice(monotonic() - since)
             self._set_outcome(after)
         return moved
 
     def _set_outcome(self, after: Outcome) -> None:
-        """The run stands elsewhere."""
+        """Replace the outcome, record withdrawals and queue the newly opened requests."""
         self.outcome, self._delivered_row = after, None
         gone = after.withdrawn
-        if gone or self.flown.cut:
+        if gone or self.in_flight.withdrawal_rows:
             begun = [self._open[id].request for id in gone if id in self._open]
-            if (begun or self.flown.cut) and not self._record(*self._cut(begun)):
+            if (begun or self.in_flight.withdrawal_rows) and not self._record(
+                *self._make_withdrawal_rows(begun)
+            ):
                 return
         if self.trace is not None:
-            self.trace.advance(after, self.flown.cut)
+            self.trace.advance(after, self.in_flight.withdrawal_rows)
         for each in gone:
             self._withdraw(each)
         if isinstance(after, Suspended):
@@ -431,7 +445,7 @@ class Run:
                 self._forget(request)
 
     def _record(self, *rows: Row) -> bool:
-        """Whether the journal has the rows; else the run has ended."""
+        """Append rows to the journal. Return False if that fails, which ends the run."""
         clock = monotonic() - self._since
         try:
             for row in rows:
@@ -442,12 +456,12 @@ class Run:
             return False
         return True
 
-    def _cut(self, begun: Iterable[Request]) -> list[Row]:
-        """The rows of what was under way and is withdrawn: a run that is repeated is not told a
-        reply either, if one is there sooner."""
+    def _make_withdrawal_rows(self, begun: Iterable[Request]) -> list[Row]:
+        """Return the rows of started requests that were withdrawn. A replay must not receive
+        replies to them."""
         others = [each for each in begun if each.operation != "model"]
         return [
-            *self.flown.cut.values(),
+            *self.in_flight.withdrawal_rows.values(),
             *[
                 make_withdrawal_row(each.id, digest(each.operation, each.arguments), {})
                 for each in others
@@ -455,8 +469,8 @@ class Run:
         ]
 
     def _release_call(self, id: str) -> None:
-        """A model call is over; of equal ones that have waited for it, the next may be made."""
-        if (heir := self._flights.release(id)) is not None:
+        """Remove a finished model call from its equal calls; the next of them may be sent."""
+        if (heir := self._equal_calls.release(id)) is not None:
             self._queue.put_call_first(heir)
 
     def _withdraw(self, id: str) -> None:
@@ -470,17 +484,17 @@ class Run:
             else:
                 self._report_withdrawn(queued)
             return
-        self.flown.made.pop(id, None)
+        self.in_flight.calls.pop(id, None)
         self.withdrawn.append(id)
-        for at, (request, awaitable) in enumerate(self.waiting):
+        for at, (request, awaitable) in enumerate(self.awaitables):
             if request.id == id:
                 close_awaitable(awaitable)
-                del self.waiting[at]
+                del self.awaitables[at]
                 break
         self._report_withdrawn(opened.request, True)
 
 
 def is_midway(outcome: Suspended) -> bool:
-    """Whether nothing but the end of a slice has stopped it."""
+    """Whether only the end of its slice has stopped a run."""
     pause = state_of(outcome).pause
     return pause is not None and pause.rest is not None

@@ -1,6 +1,4 @@
-"""Requests that are open. Equal model calls → one call, and its reply for all of them; those that
-are withdrawn → rows of what they had got.
-"""
+"""Equal model calls that are sent once, and the partial replies of calls in flight."""
 
 from typing import TYPE_CHECKING
 
@@ -14,30 +12,30 @@ if TYPE_CHECKING:
     from sexplang.runtime.models.attempts import Attempts
 
 
-NOTHING: dict[str, Value] = {"input_tokens": 0, "output_tokens": 0}
+ZERO_USAGE: dict[str, Value] = {"input_tokens": 0, "output_tokens": 0}
 
 
 @define(eq=False)
 class SingleFlight:
-    """Which calls are made, and which wait for the reply to an equal one."""
+    """The groups of equal open calls. The first of a group is sent; the others get its reply."""
 
     _equal: dict[str, dict[str, Request]] = field(factory=dict)
-    """By the digest of what is asked, those that are open, by their ids: the first is made."""
+    """Open calls by id, grouped by the digest of the request."""
     _keys: dict[str, str] = field(factory=dict)
 
-    def joins(self, request: Request) -> bool:
-        """Whether a call that has just been asked for is not made, because an equal one is."""
+    def join(self, request: Request) -> bool:
+        """Register a call. Return True if an equal call is already in flight."""
         key = self._keys[request.id] = digest(request.operation, request.arguments)
         equal = self._equal.setdefault(key, {})
         equal[request.id] = request
         return len(equal) > 1
 
-    def replies(self, id: str, value: Value, failed: bool) -> list[tuple[str, Value]]:
-        """What those get, by their ids, that waited for a call which is over: they have used
-        nothing, and say in `shared` whose reply it is. None of them where it failed for reasons
-        of its own: its deadline, its budget."""
+    def share_reply(self, id: str, value: Value, failed: bool) -> list[tuple[str, Value]]:
+        """Return replies for the calls coalesced with a finished call, by id. Each reports zero
+        usage and names the original in `shared`. The list is empty if the call failed on its own
+        deadline or budget."""
         first, *waited = self._equal.get(self._keys.get(id, ""), {}) or [""]
-        said = _share_reply(id, value, failed) if first == id and waited else None
+        said = _as_shared(id, value, failed) if first == id and waited else None
         if said is None:
             return []
         for other in waited:
@@ -45,7 +43,7 @@ class SingleFlight:
         return [(other, said) for other in waited]
 
     def release(self, id: str) -> Request | None:
-        """A call is over, or was withdrawn: the one that has to be made in its place, if any."""
+        """Remove a finished or withdrawn call. Return the equal call to send next, or None."""
         equal = self._equal.get(self._keys.get(id, ""), {})
         is_made = next(iter(equal), None) == id
         self._forget(id)
@@ -61,50 +59,51 @@ class SingleFlight:
 
 @define(eq=False)
 class InFlight:
-    """What calls have got that are in flight, and what those had that were withdrawn."""
+    """The partial replies of model calls in flight, and of those withdrawn by the last delivery."""
 
-    made: dict[str, Request] = field(factory=dict)
-    """Those that are in flight, by their ids."""
-    cut: dict[str, Row] = field(factory=dict)
-    """By their ids, the rows of those that the last delivery withdrew."""
-    _calls: dict[str, tuple[Request, "Attempts | PendingCall"]] = field(factory=dict)
+    calls: dict[str, Request] = field(factory=dict)
+    """Requests in flight, by id."""
+    withdrawal_rows: dict[str, Row] = field(factory=dict)
+    """Rows of the calls that the last delivery withdrew, by id."""
+    _progress: dict[str, tuple[Request, "Attempts | PendingCall"]] = field(factory=dict)
 
     def follow(self, request: Request, lost: "Attempts | PendingCall") -> None:
-        """What a call gets that is made is in `lost`."""
-        self._calls[request.id] = request, lost
+        """Register the source of a call's partial reply."""
+        self._progress[request.id] = request, lost
 
-    def over(self, id: str) -> None:
-        """A call has its reply, or its error."""
-        self.made.pop(id, None)
-        self._calls.pop(id, None)
+    def finish(self, id: str) -> None:
+        """Remove a call that has its reply or error."""
+        self.calls.pop(id, None)
+        self._progress.pop(id, None)
 
-    def part(self, id: str) -> tuple[Request | None, Part]:
-        """A call that was made, and what it had got, for the last time. What a host's own function
-        had got, nobody knows."""
-        request, lost = self._calls.pop(id, (self.made.get(id), None))
+    def take_part(self, id: str) -> tuple[Request | None, Part]:
+        """Remove a call and return its request and partial reply. The usage of a host's own
+        function is unknown."""
+        request, lost = self._progress.pop(id, (self.calls.get(id), None))
         if lost is None:
             return request, dict(UNMADE if request is None else UNCOUNTED)
         return request, lost.so_far()
 
     def so_far(self, id: str) -> Part:
-        """What a call had got that is withdrawn now."""
-        if id in self.cut:  # it was asked before, by a delivery that did not come to its end
-            return self.cut[id].reply  # type: ignore[no-any-return]
-        request, part = self.part(id)
+        """Return the partial reply of a call that is withdrawn now."""
+        if id in self.withdrawal_rows:  # an earlier, interrupted delivery has taken it
+            return self.withdrawal_rows[id].reply  # type: ignore[no-any-return]
+        request, part = self.take_part(id)
         asked = ""
         if request is not None and "unmade" not in part:
             asked = digest(request.operation, request.arguments)
-        self.cut[id] = make_withdrawal_row(id, asked, part)
+        self.withdrawal_rows[id] = make_withdrawal_row(id, asked, part)
         return part
 
 
-def _share_reply(id: str, value: Value, failed: bool) -> Value:
-    """A reply as it is for others than the one that asked for it, or None."""
+def _as_shared(id: str, value: Value, failed: bool) -> Value:
+    """Return a reply as another caller gets it, or None if the failure concerns its caller
+    alone."""
     if not failed and not isinstance(value, dict):
         return value
     if not failed:
         reply = {name: part for name, part in value.items() if name != "lost"}
-        return {**reply, "usage": dict(NOTHING), "shared": id}
+        return {**reply, "usage": dict(ZERO_USAGE), "shared": id}
     assert isinstance(value, Record)
     details = value.fields["details"]
     if value.fields["type"] != "TASK_FAILURE" or "stopped" in details:

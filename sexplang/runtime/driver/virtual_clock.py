@@ -1,16 +1,18 @@
-"""The time of a preview: nobody waits for it, and it passes only when nothing else is at work, so
-that what stands beside a `sleep` is seen before it is over."""
+"""The clock of a preview: time passes only when nothing else is at work.
+
+So requests beside a `sleep` are shown before the sleep ends.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
 _QUIET = 5
-"""How many turns of the event loop nothing must have happened in: a reply takes two to lead to the
-next request."""
+"""Turns of the event loop without activity before time passes. A reply takes two turns to lead to
+the next request."""
 
 
 class VirtualClock:
-    """The seconds that have passed, and who sleeps until when."""
+    """The elapsed seconds and the wake-up times of sleepers."""
 
     def __init__(self) -> None:
         self._now = 0.0
@@ -19,7 +21,7 @@ class VirtualClock:
         self._quiet = 0
 
     async def sleep(self, seconds: float) -> None:
-        """Sleeps until all who sleep less long are awake again, and nobody is at work."""
+        """Sleep until all shorter sleeps are over and no performer is at work."""
         import anyio
 
         mine = self._now + seconds
@@ -35,8 +37,8 @@ class VirtualClock:
             self._until.remove(mine)
             self._quiet = 0
 
-    async def meanwhile(self, performer: Callable[[Any], Any], request: Any) -> Any:
-        """What a performer gives that may have to wait."""
+    async def perform_busy(self, performer: Callable[[Any], Any], request: Any) -> Any:
+        """Call a performer and await its reply; time does not pass meanwhile."""
         from inspect import isawaitable
 
         self._busy += 1

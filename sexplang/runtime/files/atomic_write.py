@@ -1,8 +1,7 @@
-"""A new file and a name in the same folder → the file under that name; what stood there is looked
-at when it can no longer change places.
+"""Atomic replacement of a file by a new one in the same folder.
 
-Law: no name is checked first and replaced afterwards. The two files exchange their names at one
-blow (`renameat2`); what came out is removed if it may be replaced, and else put back.
+Law: no name is checked first and replaced afterwards. The two files exchange names in one step
+(`renameat2`). The old file is then checked under its new name, and removed or put back.
 """
 
 import errno
@@ -15,17 +14,17 @@ from typing import Any
 _NO_REPLACE, _EXCHANGE = 1, 2
 
 _TRIES = 100
-"""How often a name may come and go under our hands."""
+"""Maximum of attempts while another process creates and removes the name."""
 
 _UNAVAILABLE = "the system has no way to replace a file that nobody can get in between"
 
 
 def replace_file(folder: int, new: str, file: int, name: str, check: Callable[[str], Any]) -> Any:
-    """`new`, which is open as `file`, takes the place of `name` in the open folder, and nothing is
-    left under `new`.
+    """Put `new`, open as `file`, in the place of `name` in the open folder. No entry remains under
+    `new`.
 
-    What stood there gives what `check` gives of it under the name `new`, nothing gives None. Where
-    `check` raises, it goes back. Raises OSError too.
+    Return the result of `check`, called with the old file's new name, or None if there was no old
+    file. An exception of `check` puts the old file back and passes. Raises OSError too.
     """
     for _ in range(_TRIES):
         with suppress(FileExistsError):
@@ -38,11 +37,10 @@ def replace_file(folder: int, new: str, file: int, name: str, check: Callable[[s
 
 
 def _remove_old(folder: int, old: str, file: int, name: str, check: Callable[[str], Any]) -> Any:
-    """What came out is removed, or goes back until the new file comes out for it.
+    """Remove the old file, or exchange it back until the new file returns.
 
-    If instead something that may be replaced comes out, somebody took the new file from its place
-    meanwhile: it was there, so all is done. If somebody removed the new file, they meant what it
-    stood for, which goes too.
+    If another replaceable file returns, another process has taken the new file: it was in place, so
+    the write is complete. If another process removed the new file, the old one is removed too.
     """
     first = os.stat(old, dir_fd=folder, follow_symlinks=False)
     for _ in range(_TRIES):
@@ -62,7 +60,7 @@ def _remove_old(folder: int, old: str, file: int, name: str, check: Callable[[st
 
 
 def _is_back(folder: int, old: str, file: int, name: str) -> bool:
-    """Puts it back; whether it was the new file, or nothing, that stood there."""
+    """Put the old file back. Return whether the new file, or none, stood in its place."""
     try:
         _rename(folder, old, name, _EXCHANGE)
     except FileNotFoundError:
@@ -83,12 +81,12 @@ def is_named(folder: int, name: str, file: int) -> bool:
 
 
 def _rename(folder: int, old: str, new: str, how: int) -> None:
-    import ctypes  # a program that writes no file does without
+    import ctypes  # loaded only by programs that write files
 
     names = os.fsencode(old), os.fsencode(new)
     if _call()(folder, names[0], folder, names[1], how):
         number = ctypes.get_errno()
-        # A file system that does not know this way.
+        # The file system does not support the flag.
         if number in (errno.EINVAL, errno.ENOSYS):
             raise _unavailable()
         raise OSError(number, os.strerror(number), new)
@@ -96,7 +94,7 @@ def _rename(folder: int, old: str, new: str, how: int) -> None:
 
 @cache
 def _call() -> Any:
-    """`renameat2` of the C library. Raises OSError where it has none."""
+    """Return `renameat2` of the C library. Raises OSError where it is missing."""
     import ctypes
 
     function = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)

@@ -1,8 +1,8 @@
-"""A folder and a path below it → an open file, never one that lies elsewhere.
+"""Opening files that certainly lie below a folder.
 
-Law: no path is checked first and opened afterwards; whoever swaps a link in between wins nothing.
-The kernel resolves it (`openat2` with RESOLVE_BENEATH) or, where it cannot, every component is
-opened on its own and no link is followed at all.
+Law: no path is checked first and opened afterwards, so swapping a link in between has no effect.
+The kernel resolves the path (`openat2` with RESOLVE_BENEATH). Where it cannot, each component is
+opened on its own and no link is followed.
 """
 
 import errno
@@ -27,7 +27,7 @@ def open_confined(root: str, relative: str, flags: int) -> int:
 
 
 def open_inside(folder: int, relative: str, flags: int, *, links: bool = False) -> int:
-    """The same below an open folder; without `links`, a link on the way is an OSError too."""
+    """Open a path below an open folder. Without `links`, a link in the path raises OSError."""
     flags |= os.O_CLOEXEC
     if _kernel_resolves():
         how = _BENEATH_NO_MAGICLINKS | (0 if links else _NO_SYMLINKS)
@@ -36,7 +36,7 @@ def open_inside(folder: int, relative: str, flags: int, *, links: bool = False) 
 
 
 def real_path_of(file: int) -> str | None:
-    """Where an open file really lies; None where the system does not tell."""
+    """Return the real path of an open file, or None if the system does not know it."""
     try:
         return os.readlink(f"/proc/self/fd/{file}")
     except OSError:

@@ -1,4 +1,4 @@
-"""`read-file`, `list-files` → text, names; inside the permitted places."""
+"""Reading and listing files inside the permitted places: `read-file`, `list-files`."""
 
 import errno
 import os
@@ -25,17 +25,17 @@ _NO_FOLDER = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 
 
 MOST_MEDIA_BYTES = 5_000_000
-"""Of an image or a PDF; what providers take at most."""
+"""Maximum size of an image or a PDF, as providers accept it."""
 
 
 def read_base64(path: str, permissions: Permissions) -> str:
-    """The bytes of a file as base64 text."""
+    """Return the bytes of a file as base64 text."""
     return b64encode(redact_bytes(_data(path, permissions, MOST_MEDIA_BYTES))).decode()
 
 
 def read_file(path: str, permissions: Permissions, most: int = MOST_BYTES) -> str:
-    """The text of a file: regular, with no other name, UTF-8, at most `most` bytes. A byte order
-    mark at its beginning is no part of it."""
+    """Return the text of a file without a byte order mark. The file must be regular, have no other
+    name, be UTF-8 and have at most `most` bytes."""
     data = _data(path, permissions, most)
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
@@ -49,7 +49,7 @@ def read_file(path: str, permissions: Permissions, most: int = MOST_BYTES) -> st
 
 
 def resolve_path(path: str, permissions: Permissions) -> str:
-    """Where a file lies that may be read, for who opens it by its name: no link is left in it."""
+    """Return the real path of a readable file, without links, for code that opens it by name."""
     with _readable(path, permissions) as file:
         return real_path_of(file) or os.path.realpath(os.path.join(permissions.base, path))
 
@@ -63,15 +63,15 @@ def _data(path: str, permissions: Permissions, most: int) -> bytes:
 def _readable(
     path: str, permissions: Permissions, flags: int = os.O_RDONLY | os.O_NONBLOCK
 ) -> Iterator[int]:
-    """A regular file that has no other name, open."""
+    """Open a regular file that has no other name."""
     root, relative = locate(path, permissions, "read")
     try:
         file = open_confined(root, relative, flags)
     except OSError as error:
-        raise problem(error, path) from None
+        raise refuse_os_error(error, path) from None
     try:
         _check(os.fstat(file), path)
-        no_dots_inside(file, root, relative, path)
+        check_hidden(file, root, relative, path)
         yield file
     finally:
         os.close(file)
@@ -80,9 +80,11 @@ def _readable(
 def list_files(
     pattern: str, permissions: Permissions, most: int = MOST_NAMES, *, every: bool = False
 ) -> tuple[str, ...]:
-    """The files that fit a pattern (`*`, `?`, `[a-z]`, `**` for any folders), sorted; relative to
-    the program's folder where they lie below it. Names that begin with a dot do not count, nor what
-    may not be read under its name; with `every`, all regular files do."""
+    """Return the sorted files that fit a pattern (`*`, `?`, `[a-z]`, `**` for any folders).
+
+    Paths are relative to the program's folder if they lie below it. Names that begin with a dot and
+    files that may not be read are left out. With `every`, unreadable regular files are included.
+    """
     fixed, rest = split_pattern(_text(pattern, "pattern", "read"))
     if len(pattern) > LONGEST:
         raise refuse(
@@ -103,12 +105,12 @@ def list_files(
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ENOTDIR):
             return ()
-        raise problem(error, pattern) from None
+        raise refuse_os_error(error, pattern) from None
     return tuple(sorted(found))
 
 
 def is_file(path: str, permissions: Permissions) -> bool:
-    """Whether a file that may be read lies there; it is not opened for that."""
+    """Whether a readable file exists at a path. The file is not opened."""
     try:
         with _readable(path, permissions, os.O_PATH):
             return True
@@ -117,7 +119,7 @@ def is_file(path: str, permissions: Permissions) -> bool:
 
 
 def _is_read(entry: "os.DirEntry[str]", path: str, permissions: Permissions) -> bool:
-    """Whether what was found, a regular file or a link, may be read under its name."""
+    """Whether a listed file or link may be read under its name."""
     if entry.is_symlink():
         return is_file(path, permissions)
     try:
@@ -127,7 +129,7 @@ def _is_read(entry: "os.DirEntry[str]", path: str, permissions: Permissions) -> 
 
 
 def locate(path: str, permissions: Permissions, right: str) -> tuple[str, str]:
-    """The granted folder that covers a path, and the rest of the path below it."""
+    """Return the granted folder that covers a path, and the path relative to it."""
     text = _text(path, "path", right)
     whole = os.path.normpath(os.path.join(permissions.base, text))
     hidden = False
@@ -168,7 +170,7 @@ def deny_path(path: str, reason: str, right: str = "read", hint: str | None = No
 
 
 def refuse_kind(path: str, reason: str, right: str) -> Refusal:
-    """What no permission would change."""
+    """Return the refusal of a path that no permission would make usable."""
     return deny_path(path, reason, right, _SUITS[right])
 
 
@@ -186,8 +188,8 @@ def _text(path: str, what: str, right: str) -> str:
     return path
 
 
-def problem(error: OSError, path: str, right: str = "read") -> Refusal:
-    """What the system says about a path, as a Refusal."""
+def refuse_os_error(error: OSError, path: str, right: str = "read") -> Refusal:
+    """Return the refusal for an OSError of a path."""
     if error.errno == errno.EXDEV:
         return deny_path(path, "a link in it leads out of the permitted folder", right)
     if error.errno == errno.EISDIR:
@@ -219,8 +221,8 @@ def _check(status: os.stat_result, path: str) -> None:
         )
 
 
-def no_dots_inside(file: int, root: str, relative: str, path: str, right: str = "read") -> None:
-    """A link may lead to a hidden name inside the folder: where the file lies decides."""
+def check_hidden(file: int, root: str, relative: str, path: str, right: str = "read") -> None:
+    """Raise Refusal if a link leads to a hidden name: the real path decides."""
     place, real = real_path_of(file), os.path.realpath(root).rstrip("/")
     if place is None or not place.startswith(real + "/"):
         return
@@ -248,16 +250,16 @@ def _bytes(file: int, most: int, path: str) -> bytes:
 
 
 def display_path(whole: str, permissions: Permissions) -> str:
-    """A path relative to the program's folder, if it lies below that."""
+    """Return a path relative to the program's folder if it lies below it."""
     base = permissions.base.rstrip("/") + "/"
     return whole[len(base) :] if whole.startswith(base) else whole
 
 
 def _below(root: str, start: str, most: int, pattern: str, depth: int | None) -> Iterator[Any]:
-    """Regular files and links below a folder: the path relative to it, and the entry."""
+    """Yield the regular files and links below a folder: relative path and directory entry."""
     top = open_confined(root, start, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        no_dots_inside(top, root, start, pattern)
+        check_hidden(top, root, start, pattern)
         yield from _walk(top, most, pattern, depth)
     finally:
         os.close(top)
@@ -271,7 +273,7 @@ def _walk(top: int, most: int, pattern: str, depth: int | None) -> Iterator[Any]
         try:
             folder = open_inside(top, prefix, os.O_RDONLY | os.O_DIRECTORY)
         except OSError as error:
-            if error.errno in _NO_FOLDER and prefix:  # not any more
+            if error.errno in _NO_FOLDER and prefix:  # removed meanwhile
                 continue
             raise
         try:

@@ -1,4 +1,4 @@
-"""`write-file` → a file with new content; only a regular file, or none, is replaced."""
+"""Writing files inside the permitted places: `write-file` replaces only regular files."""
 
 import os
 import stat
@@ -7,22 +7,21 @@ from posixpath import dirname
 from sexplang.runtime.files.atomic_write import is_named, replace_file
 from sexplang.runtime.files.confined_open import open_confined
 from sexplang.runtime.files.file_reader import (
+    check_hidden,
     deny_path,
     locate,
-    no_dots_inside,
-    problem,
     refuse_kind,
+    refuse_os_error,
 )
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refuse
 
 NEW = 0o644
-"""Permissions of a file that was not there before, as far as the umask lets them."""
+"""Permissions of a new file, restricted by the umask."""
 
 
 def write_file(path: str, text: str, permissions: Permissions) -> None:
-    """The text in a file, whole or not at all: a new file takes the old one's place and has its
-    permissions."""
+    """Write the text to a file atomically. A replaced file keeps its permissions."""
     root, relative = locate(path, permissions, "write")
     parent, _, name = relative.rpartition("/")
     if path.endswith(("/", "/.")):
@@ -31,10 +30,10 @@ def write_file(path: str, text: str, permissions: Permissions) -> None:
         raise refuse_kind(path, "it is a folder", "write")
     folder = _folder(root, parent, path)
     try:
-        no_dots_inside(folder, root, parent, path, "write")
+        check_hidden(folder, root, parent, path, "write")
         _replace(folder, name, text.encode(), path)
     except OSError as error:
-        raise problem(error, path, "write") from None
+        raise refuse_os_error(error, path, "write") from None
     finally:
         os.close(folder)
 
@@ -45,7 +44,7 @@ def _folder(root: str, parent: str, path: str) -> int:
     except (FileNotFoundError, NotADirectoryError):
         raise _no_folder(path) from None
     except OSError as error:
-        raise problem(error, path, "write") from None
+        raise refuse_os_error(error, path, "write") from None
 
 
 def _no_folder(path: str) -> Refusal:
@@ -59,7 +58,7 @@ def _no_folder(path: str) -> Refusal:
 
 
 def _mode(folder: int, name: str, path: str) -> int | None:
-    """The permissions of a file to be replaced; None if there is none."""
+    """Return the permissions of the file to be replaced, or None if there is none."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -70,7 +69,7 @@ def _mode(folder: int, name: str, path: str) -> int | None:
         raise refuse_kind(path, "it is a folder", "write")
     if not stat.S_ISREG(status.st_mode):
         raise refuse_kind(path, "it is not a regular file", "write")
-    # A superuser may write everything: the file itself says that nobody should.
+    # A superuser may write any file, so the permission bits decide too.
     if not status.st_mode & 0o222 or not os.access(name, os.W_OK, dir_fd=folder):
         hint = "make it writable outside the program, or name another file"
         raise deny_path(path, "it is write-protected", "write", hint)
@@ -78,8 +77,7 @@ def _mode(folder: int, name: str, path: str) -> int | None:
 
 
 def _replace(folder: int, name: str, data: bytes, path: str) -> None:
-    """`name` in the open folder gets new content; a link of that name is neither replaced nor
-    followed."""
+    """Replace `name` in the open folder. A link of that name is neither replaced nor followed."""
     mode = _mode(folder, name, path)
     fresh = f".{name[:60]}.{os.urandom(6).hex()}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -91,7 +89,7 @@ def _replace(folder: int, name: str, data: bytes, path: str) -> None:
         if mode is not None:
             os.fchmod(file, mode)
         os.fsync(file)
-        # Whatever was swapped in meanwhile is held to the same.
+        # A file that was swapped in meanwhile is checked too.
         found = replace_file(folder, fresh, file, name, lambda old: _mode(folder, old, path))
         if found not in (None, mode):
             os.fchmod(file, found)

@@ -1,4 +1,4 @@
-"""A program that lacks an import, and the files beside it → what to import."""
+"""Hints to import a file that defines an unbound name of a program."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault
 
 _LOOKED_AT = 100
-"""So many files are looked at for a name that the program does not bind."""
+"""Maximum number of files searched for definitions."""
 
 _DEFINED = re.compile(
     r"""<(?:task|template)\b[^>]*?\bname\s*=\s*["']([^"']*)["'] |
@@ -27,8 +27,8 @@ _UNBOUND = re.compile(r"nothing here is called `([^`]+)`")
 def with_imports(
     found: Diagnostics, folder: str, find: Callable[[str, str], tuple[Source, ...]]
 ) -> Diagnostics:
-    """The same; where a file in the program's folder defines an unbound name, the hint is to
-    import it."""
+    """Return the diagnostics; an unbound name that a file in the program's folder defines gets a
+    hint to import that file."""
     names = [_unbound(each, folder) for each in found.diagnostics]
     wanted = {name for name in names if name and not name.startswith("_")}
     if not wanted:
@@ -48,12 +48,12 @@ def with_imports(
 def find_definition(
     name: str, folder: str, find: Callable[[str, str], tuple[Source, ...]]
 ) -> str | None:
-    """The file of a folder that defines a name, if one does."""
+    """Return the file of a folder that defines a name, or None."""
     return next((path for path in _beside(folder) if name in _find_definitions(path, find)), None)
 
 
 def _unbound(found: Diagnostic, folder: str) -> str:
-    """The name of an `unbound-name` in a file of the folder, else nothing."""
+    """Return the name of an `unbound-name` in a file of the folder, else ""."""
     if found.code != "unbound-name" or found.span is None:
         return ""
     here = os.path.dirname(os.path.abspath(found.span.source.name))
@@ -62,13 +62,13 @@ def _unbound(found: Diagnostic, folder: str) -> str:
 
 
 def _beside(folder: str) -> list[str]:
-    with suppress(Diagnostics):  # it cannot be listed
+    with suppress(Diagnostics):  # the folder cannot be listed
         return list_sources(folder)[:_LOOKED_AT]
     return []
 
 
 def _find_definitions(path: str, find: Callable[[str, str], tuple[Source, ...]]) -> frozenset[str]:
-    """The names that a text seems to define for others, as far as it can be had."""
+    """Return the names that a file appears to export; empty if it cannot be read."""
     try:
         (source,) = find(path, "")
     except Fault:

@@ -1,10 +1,10 @@
-"""A pattern for file names and a path → whether it fits."""
+"""Matching of paths with patterns for file names."""
 
 from sexplang.terms.texts.wildcards import fits
 
 
 def split_pattern(pattern: str) -> tuple[str, list[str]]:
-    """The folder that a pattern starts in, and its remaining parts, the first with a wildcard."""
+    """Split a pattern into its fixed folder and its remaining parts; the first has a wildcard."""
     parts = [part for part in pattern.split("/") if part not in ("", ".")]
     fixed = 0
     while fixed < len(parts) - 1 and not any(mark in parts[fixed] for mark in "*?["):
@@ -16,8 +16,8 @@ def split_pattern(pattern: str) -> tuple[str, list[str]]:
 def matches(parts: list[str], pattern: list[str]) -> bool:
     """Whether the parts of a path fit the parts of a pattern; `**` stands for any folders.
 
-    One row per part of the pattern: at which parts of the path it may stand. So the time is the
-    product of the lengths, whatever the pattern.
+    For each part of the pattern, the set of positions in the path is computed. So the time is at
+    most the product of the lengths.
     """
     places = {0}
     for piece in pattern:

@@ -1,4 +1,4 @@
-"""What an import names → the sources of its file or folder, inside the permitted places."""
+"""The sources that an import names, inside the permitted places."""
 
 import os
 from collections.abc import Callable
@@ -13,12 +13,12 @@ from sexplang.terms.values.value import Fault
 MOST_BYTES = 10_000_000
 
 TESTS = ".test.sexp"
-"""How the names of files end that hold tests, which are no modules."""
+"""The ending of file names of tests, which are not modules."""
 
 
 def make_finder(permissions: Permissions) -> Callable[[str, str], tuple[Source, ...]]:
-    """`find(path, importer)`: paths are relative to the importing file; a folder gives every
-    `.xml` and `.sexp` in it but tests, in order of their names. A `.xsd` is found by its own name.
+    """Return `find(path, importer)`. Paths are relative to the importing file. A folder gives each
+    `.xml` and `.sexp` in it except tests, in order of their names. A `.xsd` needs its own name.
     Raises Fault."""
 
     def find(path: str, importer: str) -> tuple[Source, ...]:
@@ -41,7 +41,7 @@ def make_finder(permissions: Permissions) -> Callable[[str, str], tuple[Source, 
 
 
 def list_sources(folder: str) -> list[str]:
-    """The paths of the templates and programs in a folder that a person has named, in order.
+    """Return the paths of the templates and programs in a folder that a person has named, in order.
     Raises Diagnostics."""
     try:
         names = sorted(os.listdir(folder))
@@ -57,7 +57,7 @@ def _is_module(name: str) -> bool:
 
 
 def _check_permission(whole: str, permissions: Permissions) -> None:
-    """Raises Fault where it may not even be known whether anything is there."""
+    """Raise Fault if the program may not know whether the path exists."""
     try:
         locate(whole, permissions, "read")
     except Refusal as refusal:

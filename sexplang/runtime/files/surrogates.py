@@ -1,6 +1,6 @@
-"""Text with halves of surrogate pairs → text that UTF-8 can write, or a refusal.
+r"""Detection of surrogate halves, which UTF-8 cannot encode.
 
-JSON may hold such halves (`"\\ud800"`), and no file or terminal takes them.
+JSON may contain them (`"\ud800"`), but files and terminals do not accept them.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ from sexplang.runtime.refusal import refuse
 
 
 def is_text(text: str) -> bool:
-    """Whether a text can be written in UTF-8."""
+    """Whether UTF-8 can encode a text."""
     if text.isascii():
         return True
     try:
@@ -19,8 +19,9 @@ def is_text(text: str) -> bool:
     return True
 
 
-def writable(text: Any, operation: str) -> Any:
-    """What is to be written, as it is. Raises a Refusal `not-text` for what UTF-8 lacks."""
+def require_text(text: Any, operation: str) -> Any:
+    """Return the value to be written. Raises a Refusal `not-text` for text that UTF-8 cannot
+    encode."""
     if isinstance(text, str) and not is_text(text):
         raise refuse(
             "not-text",

@@ -1,7 +1,7 @@
-"""A line of a recording and the checksum of the line before → the line with its own.
+"""Checksums that chain the lines of a recording.
 
-Law: a line that was changed, taken out, added or moved is found by its number. A checksum is no
-signature: whoever writes the file can compute it again.
+Law: a line that was changed, removed, inserted or moved is found by its number. A checksum is no
+signature: anyone who can write the file can compute it again.
 """
 
 from hashlib import sha256
@@ -9,19 +9,19 @@ from hashlib import sha256
 KEY = "checksum"
 _BEFORE, _BEHIND = b', "checksum": "', b'"}'
 _LENGTH = 32
-"""Hexadecimal digits of a sha256 that are kept: what changes a line by accident is found."""
+"""Hexadecimal digits of the sha256 that are kept. They suffice against accidental changes."""
 _TAIL = len(_BEFORE) + _LENGTH + len(_BEHIND)
 
 
 def add_checksum(line: bytes, before: bytes) -> tuple[bytes, bytes]:
-    """A JSON object without its line break → the same with its checksum as the last key, and the
-    checksum. That of the line before the first is empty."""
+    """Append the checksum to a JSON object without its line break, as the last key. Return the line
+    and its checksum. The checksum before the first line is empty."""
     said = line[:-1]
     own = sha256(before + said).hexdigest()[:_LENGTH].encode()
     return b"".join((said, _BEFORE, own, _BEHIND)), own
 
 
 def read_checksum(line: bytes, before: bytes) -> bytes | None:
-    """The checksum of a line without its break, None if it is not what it should be."""
+    """Return the checksum of a line without its break, or None if it is wrong."""
     whole, own = add_checksum(line[:-_TAIL] + b"}", before)
     return own if whole == line else None

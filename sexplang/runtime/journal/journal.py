@@ -1,6 +1,6 @@
-"""Replies → rows: what a run was told from outside, in the order in which it was told.
+"""The journal: the rows of a run, in the order of delivery.
 
-Law: a row is appended, then its reply is delivered; so the order of rows is the schedule.
+Law: a row is appended, then its reply is delivered. So the order of rows is the schedule.
 """
 
 import errno
@@ -21,23 +21,23 @@ from sexplang.terms.quota import STEPS
 from sexplang.terms.values.value import Record, Value
 
 VERSION = 6
-"""1 had rows without arguments, and no notes; 2 no prices, and no rows for attempts; 3 none for
-what calls had got that were withdrawn. 4 was the last of the first edition of the language. 5 had
-no checksums, and no rows for what else was withdrawn."""
+"""1 had rows without arguments, and no notes. 2 had no prices and no rows for attempts. 3 had no
+partial replies of withdrawn calls. 4 was the last of the first edition of the language. 5 had no
+checksums and no rows for other withdrawn requests."""
 
 FIRST_OF_EDITION = 5
-"""The first version of this edition of the language. The same program has other requests and
-branches in an earlier edition."""
+"""The first version of this edition of the language. In an earlier edition the same program has
+other requests and branches."""
 
 LONE = "backslashreplace"
-"""How half of a surrogate pair is encoded: the way in which JSON writes it."""
+"""The error handler that encodes a surrogate half as JSON writes it."""
 
 
 @define(eq=False)
 class Row:
     """One answered request. `reply` is a value, or an error record if `failed`.
 
-    Not frozen, for speed; nobody changes a row.
+    Not frozen, for speed; it is not changed after it is appended.
     """
 
     id: str
@@ -49,27 +49,27 @@ class Row:
     started: float
     ended: float
     clock: float = 0.0
-    """How many seconds the run had been driven when it was appended."""
+    """Seconds since the start of the drive at which the row was appended."""
 
     @property
     def digest(self) -> str:
-        """What was asked, as the sha256 of its canonical JSON. Computed when it is read: values
-        cannot change, and most runs in memory never ask for it."""
+        """The sha256 of the request's canonical JSON. Computed on demand: values are immutable, and
+        most runs in memory do not need it."""
         return digest(self.operation, self.arguments)
 
     @property
     def model(self) -> str | None:
-        """Who replied to a model call, or counted until it was cut short, as they say."""
+        """The model that replied, or that counted a partial reply, by its own name."""
         return self.read_usage()[0]
 
     @property
     def usage(self) -> dict[str, Value]:
-        """Tokens of a model call with all its attempts, as the model reported them."""
+        """Tokens of a model call over all attempts, as reported."""
         return self.read_usage()[1]
 
     def read_usage(self) -> tuple[str | None, dict[str, Value]]:
-        """The model and the usage."""
-        said = self.reply if self.operation in _SAYING else None
+        """Return the model and the usage."""
+        said = self.reply if self.operation in _USAGE_OPERATIONS else None
         if self.failed and isinstance(said, Record):
             said = said.fields.get("details")
         if not isinstance(said, dict):
@@ -80,7 +80,7 @@ class Row:
         return name if is_said else None, usage
 
     def plain(self) -> dict[str, Any]:
-        """The row as data for a recording."""
+        """Return the row as data for a recording."""
         return {
             "id": self.id,
             "operation": self.operation,
@@ -97,8 +97,8 @@ class Row:
 
 @define(eq=False)
 class Journal:
-    """The rows of one run, in memory; with `record`, each also as a line of JSON in a file, and
-    notes between them."""
+    """The rows of one run in memory. With `record`, each row is also a line of JSON in a file, with
+    notes between the rows."""
 
     run_id: str = field(factory=lambda: os.urandom(8).hex())
     record: str | os.PathLike[str] | None = None
@@ -106,7 +106,7 @@ class Journal:
     _file: int | None = field(default=None, init=False, repr=False)
     _shared: PayloadShortener = field(factory=PayloadShortener, init=False, repr=False)
     _last: tuple[int, bytes, bytes] = field(default=(0, b"", b""), init=False, repr=False)
-    """Where the last line of the file begins, the checksum before it, and its own."""
+    """The offset of the last line of the file, the checksum before it, and its own checksum."""
     _add_checksum: Any = field(default=None, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -114,29 +114,28 @@ class Journal:
             from sexplang.runtime.journal.checksum_chain import add_checksum  # loads a library
 
             self._add_checksum = add_checksum
-            self._file = _fresh(os.fspath(self.record))
+            self._file = _create_file(os.fspath(self.record))
             self._write({"sexplang-journal": VERSION, "run": self.run_id})
 
     def append(self, row: Row) -> None:
-        """Keep a row; it is in the file, whole, before this returns."""
+        """Append a row. On return, its whole line is in the file. Raises Refusal."""
         if self._file is not None:
             self._write(self._shared.shorten(row.plain()))
         self.rows.append(row)
 
     def extend(self, rows: Iterable[Row]) -> None:
-        """Keep several rows."""
+        """Append several rows."""
         for row in rows:
             self.append(row)
 
     def note(self, data: dict[str, Any]) -> None:
-        """Keep a line beside the rows, in the file alone. Where there is no room for it, the next
-        row will say so."""
+        """Write a note to the file. A full disk is reported by the next row."""
         if self._file is not None:
             with suppress(Refusal):
                 self._write(data)
 
     def close(self) -> None:
-        """Close the recording; rows stay readable."""
+        """Close the file. The rows stay readable."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -146,7 +145,7 @@ class Journal:
         said = dump(redact(data)).encode("utf-8", LONE)
         size = os.fstat(self._file).st_size
         start, old, new = self._last
-        # What was interrupted, or found no room, may have left no line.
+        # An interrupted write, or a full disk, may have left a partial line.
         before = old if 0 < size == start else new
         line, own = self._add_checksum(said, before)
         self._last = size, before, own
@@ -155,7 +154,7 @@ class Journal:
             while rest:
                 rest = rest[os.write(self._file, rest) :]
         except OSError as error:
-            with suppress(OSError):  # a torn line would make the whole file unreadable
+            with suppress(OSError):  # a partial line would make the file unreadable
                 os.ftruncate(self._file, size)
             raise refuse(
                 "record-failed",
@@ -165,62 +164,61 @@ class Journal:
 
 
 CANCEL = "cancel"
-"""The operation of a row that stands for a cancellation from outside."""
+"""The operation of a row that records a cancellation from outside."""
 
 
 def make_cancellation_row() -> Row:
-    """The row that says: here the run was cancelled from outside."""
+    """Return the row of a cancellation from outside."""
     now = time()
     return Row("", CANCEL, (), None, False, 1, now, now)
 
 
 ATTEMPT = "attempt"
-"""The operation of a row that stands for an attempt which failed and is followed by another."""
+"""The operation of a row that records a failed attempt which is followed by another."""
 
 
 def make_attempt_row(id: str, attempt: int, usage: dict[str, int]) -> Row:
-    """The row that says: from here on the budgets of this request hold what the attempt took."""
+    """Return the row after which the request's budgets hold the usage of a failed attempt."""
     now = time()
     return Row(id, ATTEMPT, (), usage, False, attempt, now, now)
 
 
 PASSED = "passed"
-"""The operation of a row that stands for a deadline which passed while the run computed."""
+"""The operation of a row that records a deadline which fired while the run computed."""
 
 
 def make_deadline_row(scope: str, at: str, steps: int) -> Row:
-    """The row that says: this deadline passed so many steps after a branch could have had its next
-    request, `at`."""
+    """Return the row of a deadline that fired `steps` steps after the branch of `at` could have
+    made its next request."""
     now = time()
     return Row(scope, PASSED, (at, steps, STEPS), None, False, 1, now, now)
 
 
 CUT = "cut"
-"""The operation of a row that stands for a call which was withdrawn by the delivery of the last
-row before it that is none of these."""
+"""The operation of a row that records a request withdrawn by the delivery of the last ordinary row.
+"""
 
-_SAYING = ("model", CUT)
-"""The operations of rows that say what a model used."""
+_USAGE_OPERATIONS = ("model", CUT)
+"""The operations of rows that contain a model's usage."""
 
 
 def make_withdrawal_row(id: str, asked: str, part: Part) -> Row:
-    """The row that says what a call had got when it was withdrawn; `asked` is its digest, if it was
-    made."""
+    """Return the row with the partial reply of a withdrawn call. `asked` is the digest of the
+    request, or empty if it was not sent."""
     now = time()
     return Row(id, CUT, (asked,), part, False, 1, now, now)
 
 
 def digest(operation: str, arguments: tuple[Value, ...]) -> str:
-    """The sha256 of a request's canonical JSON: keys sorted, no white space."""
+    """Return the sha256 of a request's canonical JSON: sorted keys, no white space."""
     from hashlib import sha256
 
     asked = dump([operation, pack(arguments)], canonical=True)
     return sha256(asked.encode("utf-8", LONE)).hexdigest()
 
 
-def _fresh(path: str) -> int:
-    """A new, private file; one that already holds something is refused, never overwritten. A pipe
-    or a device, which belongs to others too, keeps its mode."""
+def _create_file(path: str) -> int:
+    """Create a private file. A file with content is refused. A pipe or a device keeps its mode."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
     try:
         file = os.open(path, flags, 0o600)
@@ -233,7 +231,7 @@ def _fresh(path: str) -> int:
         ) from None
     mode = os.fstat(file).st_mode
     is_file = stat.S_ISREG(mode)
-    if is_file and (not _is_ours(file) or os.fstat(file).st_size):
+    if is_file and (not _lock_file(file) or os.fstat(file).st_size):
         os.close(file)
         raise refuse(
             "file-exists",
@@ -241,14 +239,14 @@ def _fresh(path: str) -> int:
             hint="name a new file, or remove this one first",
         )
     if is_file and stat.S_IMODE(mode) != 0o600:
-        with suppress(OSError):  # an empty file that others could read was there before
+        with suppress(OSError):  # it may be an existing empty file with other permissions
             os.fchmod(file, 0o600)
     return file
 
 
-def _is_ours(file: int) -> bool:
-    """Whether no other run has begun to record here, which holds the file until it closes it."""
-    import fcntl  # only where something is recorded
+def _lock_file(file: int) -> bool:
+    """Lock the file until it is closed. Return False if another run is recording to it."""
+    import fcntl  # only recordings need it
 
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -260,7 +258,7 @@ def _is_ours(file: int) -> bool:
 
 
 def mismatch(row: Row, requests: Iterable[Request]) -> Refusal | None:
-    """Why a row cannot be delivered now, as a Refusal; None if it can."""
+    """Return the refusal of a row that cannot be delivered now, or None."""
     asked = {request.id: request for request in requests}
     request = asked.get(row.id)
     if request is None:
@@ -284,13 +282,13 @@ def mismatch(row: Row, requests: Iterable[Request]) -> Refusal | None:
 
 
 def replay(outcome: Any, rows: Iterable[Row]) -> Any:
-    """Rows delivered in their order to a run from its start → the outcome after the last.
+    """Deliver rows to a run from its start. Return the outcome after the last row.
 
     Raises a Refusal `journal-mismatch` at a row that does not fit.
     """
     rows = [*rows]
     slice = _deadline_slice(rows)
-    for row, so_far in _deliveries(rows):
+    for row, so_far in _pair_with_withdrawals(rows):
         outcome = _compute(outcome, row, slice)
         if row.operation == PASSED:
             outcome = _pass_deadline(outcome, row, slice, so_far)
@@ -310,22 +308,22 @@ def replay(outcome: Any, rows: Iterable[Row]) -> Any:
 
 
 def _deadline_slice(rows: list[Row]) -> Any:
-    """A slice that ends where deadlines passed; None where none did."""
+    """Return a slice that stops where deadlines fired, or None if none did."""
     places = [row.arguments for row in rows if row.operation == PASSED]
     if not places:
         return None
     from sexplang.machine import Slice  # to show a recording needs no machine
-    from sexplang.runtime.driver.deadlines import stops
+    from sexplang.runtime.driver.deadlines import group_stops
 
-    return Slice(_MOST, stops((str(at), int(steps)) for at, steps, _ in places))
+    return Slice(_MAX_STEPS, group_stops((str(at), int(steps)) for at, steps, _ in places))
 
 
-_MOST = 1_000_000
-"""Steps of a slice, where nobody looks at a clock."""
+_MAX_STEPS = 1_000_000
+"""Steps of a slice when no clock is checked."""
 
 
 def _compute(outcome: Any, row: Row | None, slice: Any) -> Any:
-    """The run where a deadline of a row passes; of another row, where every branch waits."""
+    """Compute until the deadline of a deadline row fires, or until every branch waits."""
     if slice is None:
         return outcome
     from sexplang.machine import Suspended, advance, state_of
@@ -339,7 +337,7 @@ def _compute(outcome: Any, row: Row | None, slice: Any) -> Any:
 
 
 def _pass_deadline(outcome: Any, row: Row, slice: Any, so_far: SoFar) -> Any:
-    """The run after a deadline has passed in the midst of computing."""
+    """Fire a deadline in a computing run."""
     from sexplang.machine import Suspended, advance, state_of
 
     pause = state_of(outcome).pause if isinstance(outcome, Suspended) else None
@@ -353,8 +351,8 @@ def _pass_deadline(outcome: Any, row: Row, slice: Any, so_far: SoFar) -> Any:
     return advance(outcome, slice, row.id, so_far)
 
 
-def _deliveries(rows: Iterable[Row]) -> Iterator[tuple[Row, SoFar]]:
-    """Each row with what the rows behind it say that its delivery withdrew."""
+def _pair_with_withdrawals(rows: Iterable[Row]) -> Iterator[tuple[Row, SoFar]]:
+    """Yield each row with the partial replies that its delivery withdrew, by request."""
     last: Row | None = None
     parts: dict[str, Part] = {}
     for row in rows:
@@ -369,7 +367,7 @@ def _deliveries(rows: Iterable[Row]) -> Iterator[tuple[Row, SoFar]]:
 
 
 def _hold_attempt(row: Row, outcome: Any) -> Any:
-    """The run after an attempt at a request failed."""
+    """Reserve the usage of a failed attempt."""
     from sexplang.machine import hold_attempt  # to show a recording needs no machine
 
     asked = [request.id for request in getattr(outcome, "requests", ())]

@@ -1,6 +1,6 @@
-"""What `--record FILE` wrote → its rows, and the tree of work that they stand in.
+"""The reader of recordings: rows, and the tree of work that they belong to.
 
-`lines` reads any recording; `recording` one that holds what was asked, and within what.
+`lines` reads any recording. `read_recording` needs one of version REPORTED or later.
 """
 
 import json
@@ -20,23 +20,23 @@ from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.value import Record
 
 NOTES = ("begins", "ends", "retries", "withdrawn", "prices", "named")
-"""What the lines begin with that are no rows."""
+"""First keys of lines that are not rows."""
 
 WRONG = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
-"""What reading a line that is none of ours may raise."""
+"""Exceptions that reading a malformed line may raise."""
 
 LATEST = 253_402_300_800
-"""The end of the year 9999, in seconds since the epoch; nothing is counted as far."""
+"""The end of the year 9999 in seconds since the epoch; later times are refused."""
 
 
 @define(eq=False)
 class Entry:
-    """A piece of work or a request. `number` is its own in the recording; times are seconds since
-    the epoch. `ended` is None for what was still going on when the recording stopped."""
+    """A piece of work or a request. `number` is its number in the recording. Times are seconds
+    since the epoch; `ended` is None if it had not ended when the recording stopped."""
 
     number: int
     kind: str
-    """`run`, `branch`, `race`, `task`, a word of the library's, or `request`."""
+    """`run`, `branch`, `race`, `task`, a name of the library, or `request`."""
     name: str
     above: "Entry | None"
     began: float
@@ -50,17 +50,17 @@ class Entry:
     cut: bool = False
     row: Row | None = None
     plain: dict[str, Any] | None = None
-    """The row as it was recorded."""
+    """The row as recorded."""
     part: Row | None = None
-    """What a call had got that was withdrawn."""
+    """The row of the partial reply of a withdrawn call."""
     retries: list[Record] = field(factory=list)
-    """How the attempts failed that were followed by another."""
+    """The errors of failed attempts that were followed by another."""
     below: list["Entry"] = field(factory=list)
 
 
 @define(eq=False)
 class Recording:
-    """A recorded run. `rows` are its requests that were answered, in the order of the replies."""
+    """A recorded run. `rows` are its answered requests in the order of delivery."""
 
     path: str
     run: str
@@ -68,25 +68,25 @@ class Recording:
     rows: list[Entry]
     entries: list[Entry]
     unmade: int = 0
-    """Model calls that nobody wanted any more before they were begun."""
+    """The number of model calls that were withdrawn before they were sent."""
     prices: dict[str, Rates | None] = field(factory=dict)
-    """What models cost when it was made, by the names in their replies."""
+    """Prices at the time of recording, by the model names in replies."""
     answers: dict[str | None, AnsweringModel] = field(factory=dict)
-    """Who answered to which name; None where none was named."""
+    """The model that answered to each name; None is the key of the default."""
     is_torn: bool = False
-    """Whether its last line has no end, and is left out."""
+    """Whether the last line is incomplete and left out."""
     version: int = VERSION
 
 
 def read_recording(path: str) -> Recording:
-    """Raises a Refusal `bad-recording`."""
+    """Read a recording. Raises a Refusal `bad-recording`."""
     reading, at, torn, version = _Reader(), 0, list[int](), VERSION
     for at, line in lines(path, torn.append):
         try:
             if at == 1:
                 run, version = str(line["run"]), line["sexplang-journal"]
                 if version < REPORTED:
-                    raise bad(
+                    raise refuse_recording(
                         path,
                         "was made by an older version: it does not hold what was asked",
                         f"record the run again; {_REPEATS} repeats its replies",
@@ -96,7 +96,7 @@ def read_recording(path: str) -> Recording:
         except WRONG as wrong:
             raise refuse_line(path, at, wrong) from None
     if not reading.entries:
-        raise bad(path, "holds no run: it stops before the first request")
+        raise refuse_recording(path, "holds no run: it stops before the first request")
     for entry in reading.entries.values():
         entry.below.sort(key=_order)
     entries = [*reading.entries.values()]
@@ -105,8 +105,8 @@ def read_recording(path: str) -> Recording:
 
 
 def lines(path: str, torn: Callable[[int], object] | None = None) -> Iterator[tuple[int, Any]]:
-    """The lines with their numbers, the header first. A last one of which there is only a part is
-    left out, and `torn` told its number. Raises a Refusal `bad-recording`."""
+    """Yield the lines with their numbers, the header first. An incomplete last line is left out,
+    and `torn` is called with its number. Raises a Refusal `bad-recording`."""
     at, chain = 0, _Chain(path)
     try:
         with open(path, "rb") as file:
@@ -129,30 +129,32 @@ def lines(path: str, torn: Callable[[int], object] | None = None) -> Iterator[tu
                     _check_version(path, line["sexplang-journal"])
                 yield at, line
     except OSError as error:
-        raise bad(path, f"cannot be read: {error.strerror}") from None
+        raise refuse_recording(path, f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise bad(path, f"is not UTF-8 text: line {at or 1} cannot be read", _AS_UTF_8) from None
+        raise refuse_recording(
+            path, f"is not UTF-8 text: line {at or 1} cannot be read", _AS_UTF_8
+        ) from None
     except WRONG:
-        raise bad(path, f"is no recording: line {at or 1} cannot be read") from None
+        raise refuse_recording(path, f"is no recording: line {at or 1} cannot be read") from None
     if not at:
-        raise bad(path, "is no recording: it is empty")
+        raise refuse_recording(path, "is no recording: it is empty")
 
 
 @define(eq=False)
 class _Chain:
-    """The checksums of a recording's lines. Those of versions before 6 have none."""
+    """The checksums of a recording's lines. Versions before 6 have none."""
 
     path: str
     has_sums: bool = False
     _before: bytes = b""
 
     def check(self, at: int, line: bytes) -> None:
-        """Raises a Refusal for a line that is not the one that was written behind the last."""
+        """Raise Refusal if a line does not continue the chain."""
         if not self.has_sums:
             return
         own = read_checksum(line.removesuffix(b"\n"), self._before)
         if own is None:
-            raise bad(
+            raise refuse_recording(
                 self.path,
                 f"is damaged: line {at} does not fit its checksum; it was changed after it was "
                 "written, or a line before it was taken out, added or moved",
@@ -162,8 +164,8 @@ class _Chain:
         self._before = own
 
     def is_torn(self, line: bytes) -> bool:
-        """Whether a line that cannot be read is the beginning of one: not the whole of one whose
-        break was changed."""
+        """Whether an unreadable line is an incomplete one, and not a whole one with a changed line
+        break."""
         if line.endswith(b"\n"):
             return False
         return not self.has_sums or read_checksum(line[:-1], self._before) is None
@@ -171,21 +173,23 @@ class _Chain:
 
 def _check_version(path: str, version: Any) -> None:
     if type(version) is not int or version < 1:
-        raise bad(path, "is no recording: its first line does not say which version it is of")
+        raise refuse_recording(
+            path, "is no recording: its first line does not say which version it is of"
+        )
     if version > VERSION:
-        raise bad(path, "was made by a newer version of sexplang", "update this one")
+        raise refuse_recording(path, "was made by a newer version of sexplang", "update this one")
 
 
 TORN = "its last line has no end, and is left out"
-"""Said of a recording whose run was killed while it wrote."""
+"""The remark on a recording whose run was killed while it wrote."""
 
 OLD = "it was made by an earlier version: its lines have no checksums, and it is not repeated"
-"""Said of a recording that can still be shown."""
+"""The remark on an older recording that can still be shown."""
 
 
 def check_age(path: str, version: int) -> None:
-    """Raises a Refusal `recording-too-old` for a recording whose run this version of sexplang
-    cannot repeat."""
+    """Raise a Refusal `recording-too-old` for a recording that this version of sexplang cannot
+    replay."""
     if version == VERSION:
         return
     words, hint = (
@@ -209,32 +213,32 @@ def check_age(path: str, version: int) -> None:
 
 
 REPORTED = 2
-"""The first version that says what was asked."""
+"""The first version that contains the requests."""
 
 _REPEATS = "sexplang 0.1"
-"""The version that repeats recordings of the first edition."""
+"""The version that replays recordings of the first edition."""
 
 
 def refuse_line(path: str, at: int, wrong: Exception) -> Refusal:
-    """What a line is that cannot be read: how it is written is nobody's business but ours, what it
-    counts is said."""
-    why = f": {wrong}" if isinstance(wrong, Miscounted) else ""
-    return bad(path, f"is no recording: line {at} cannot be read{why}")
+    """Describe an unreadable line by its number and the value that is wrong, without its
+    content."""
+    why = f": {wrong}" if isinstance(wrong, BadUsage) else ""
+    return refuse_recording(path, f"is no recording: line {at} cannot be read{why}")
 
 
-class Miscounted(ValueError):
-    """A reply says that it took what nobody can have counted."""
+class BadUsage(ValueError):
+    """A reply contains an impossible token count."""
 
 
 COUNTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 def check_usage(row: Row) -> None:
-    """Raises Miscounted."""
+    """Raise BadUsage for an impossible token count."""
     for name in COUNTS:
         count = row.usage.get(name)
         if count is not None and (type(count) is not int or not 0 <= count < LATEST):
-            raise Miscounted(f"its `{name}` is {abbreviate(count)}, which is no number of tokens")
+            raise BadUsage(f"its `{name}` is {abbreviate(count)}, which is no number of tokens")
 
 
 _AS_UTF_8 = "save it as UTF-8, as `--record FILE` writes it"
@@ -245,7 +249,7 @@ def is_row(line: dict[str, Any]) -> bool:
     return line.keys().isdisjoint(NOTES)
 
 
-def bad(
+def refuse_recording(
     path: str, problem: str, hint: str = "name a file that `--record FILE` wrote", **details: Any
 ) -> Refusal:
     return refuse("bad-recording", f"{path} {problem}", hint=hint, path=path, **details)
@@ -253,7 +257,7 @@ def bad(
 
 @define(eq=False)
 class _Reader:
-    """What the lines so far have said."""
+    """The state of reading a recording line by line."""
 
     entries: dict[int, Entry] = field(factory=dict)
     rows: list[Entry] = field(factory=list)
@@ -261,14 +265,14 @@ class _Reader:
     prices: dict[str, Rates | None] = field(factory=dict)
     answers: dict[str | None, AnsweringModel] = field(factory=dict)
     _requests: dict[str, Entry] = field(factory=dict)
-    """Those that have begun and have no reply yet, by their ids."""
+    """Entries of requests without a reply, by request id."""
     _whole: PayloadRestorer = field(factory=PayloadRestorer)
 
     def take(self, line: dict[str, Any]) -> None:
         if is_row(line):
-            self._row(line)
+            self._add_row(line)
         elif "begins" in line:
-            self._begins(line)
+            self._begin(line)
         elif "ends" in line:
             entry = self.entries[line["ends"]]
             entry.ended, entry.cut = _time(line["at"]), line.get("cut") is True
@@ -282,7 +286,7 @@ class _Reader:
         else:
             self.entries[line["retries"]].retries.append(_error(line["error"]))
 
-    def _begins(self, line: dict[str, Any]) -> None:
+    def _begin(self, line: dict[str, Any]) -> None:
         number, request = _count(line["begins"]), _text(line.get("request"))
         entry = Entry(
             number,
@@ -307,7 +311,7 @@ class _Reader:
         if entry.above is not None:
             entry.above.below.append(entry)
 
-    def _row(self, line: dict[str, Any]) -> None:
+    def _add_row(self, line: dict[str, Any]) -> None:
         given = unpack(self._whole.arguments(line))
         if not isinstance(given, tuple):
             raise TypeError(given)
@@ -316,10 +320,10 @@ class _Reader:
         attempts, times = _count(line["attempts"]), (_time(line["started"]), _time(line["ended"]))
         row = Row(str(line["id"]), str(line["operation"]), given, reply, failed, attempts, *times)
         check_usage(row)
-        if row.operation == ATTEMPT:  # how it failed, a note says
+        if row.operation == ATTEMPT:  # a note has its error
             return
         if row.operation == CUT:
-            if row.id in self._requests:  # it was made
+            if row.id in self._requests:  # it was sent
                 self._requests[row.id].part = row
             return
         entry = self._requests.pop(row.id, None) or self._add_unannounced(row)
@@ -329,7 +333,8 @@ class _Reader:
         self.rows.append(entry)
 
     def _add_unannounced(self, row: Row) -> Entry:
-        """The clock of a deadline, or a cancellation: no part of what the run does."""
+        """Add a row that had no begin note: a deadline's timer or a cancellation. It is no work of
+        the run."""
         entry = Entry(-1 - len(self.rows), "request", row.operation, self.entries[0], row.started)
         entry.request = row.id
         self._add(entry)
@@ -337,12 +342,12 @@ class _Reader:
 
 
 def read_answer(line: dict[str, Any]) -> dict[str | None, AnsweringModel]:
-    """The name in a note, and who answers to it."""
+    """Return the model name in a note, and the model that answers to it."""
     return {_text(line["named"]): AnsweringModel(str(line["answers"]), _rates(line["usd"]))}
 
 
 def _order(entry: Entry) -> tuple[float, int]:
-    """By time; branches that began together by their own order."""
+    """The sort key of entries: the time, then the number of the branch."""
     is_branch = entry.kind in ("branch", "race") and entry.name.isdecimal()
     return entry.began, int(entry.name) if is_branch else entry.number
 

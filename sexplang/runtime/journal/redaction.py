@@ -1,6 +1,6 @@
-"""Text and plain data → the same without credentials, and without what cannot be written.
+"""Text and plain data without credentials and without surrogate halves.
 
-Law: whatever is recorded, written, printed or put into an error passes here first.
+Law: all text that is recorded, written, printed or put into an error passes through this module.
 """
 
 from typing import Any
@@ -10,19 +10,19 @@ from sexplang.terms.values.value import distinct
 
 
 def shorten(text: str, most: int) -> str:
-    """The beginning of a text, which holds no beginning of a credential either."""
+    """Return the beginning of a text. It contains no beginning of a credential either."""
     return redact_text(text)[:most]
 
 
 def clean(text: str) -> str:
-    """Redacted text; half of a surrogate pair, which UTF-8 cannot write, becomes `?`."""
+    """Redact a text. A surrogate half, which UTF-8 cannot write, becomes `?`."""
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode()
     return redact_text(text)
 
 
 def clean_data(data: Any) -> Any:
-    """Plain data with all its text clean, however deep it is."""
+    """Clean all text in plain data of any depth."""
     root = [data]
     work: list[Any] = [root]
     while work:

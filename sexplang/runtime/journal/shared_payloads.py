@@ -1,7 +1,7 @@
-"""Payloads that say again what an earlier one said → what is new in them, and back.
+"""Payloads of a recording, stored as differences to an earlier payload.
 
-A conversation sends all that was said before with each turn; a recording that kept that would
-grow with the square of its turns.
+A conversation repeats its messages in each turn. A recording of whole payloads would grow with the
+square of the number of turns.
 """
 
 from typing import Any
@@ -10,19 +10,19 @@ from sexplang.terms.classes.node import define, field
 from sexplang.terms.json.tagged import dump
 
 LIKE = "like"
-"""Where a shortened row says which earlier row its payload continues."""
+"""The key of a shortened row that names the earlier row."""
 
 
 @define(eq=False)
 class PayloadShortener:
-    """The payloads of a recording so far, as JSON data."""
+    """The payloads written so far, as JSON data."""
 
     _last: dict[str, tuple[str, dict[str, Any]]] = field(factory=dict)
-    """By their first message: the row's id and the payload of the last one."""
+    """Id and payload of the latest row, by the first message."""
 
     def shorten(self, row: dict[str, Any]) -> dict[str, Any]:
-        """The row, without what the payload of an earlier one has as well: `like` names that row
-        and says how many of its messages come first."""
+        """Return the row without the parts of its payload that an earlier payload has. `like` names
+        the earlier row and the number of leading messages in common."""
         payload = _payload(row)
         if payload is None:
             return row
@@ -44,13 +44,13 @@ class PayloadShortener:
 
 @define(eq=False)
 class PayloadRestorer:
-    """The payloads of a recording that have been read so far."""
+    """The payloads read so far."""
 
     _payloads: dict[str, dict[str, Any]] = field(factory=dict)
-    """By the ids of their rows."""
+    """Payloads by the id of their row."""
 
     def arguments(self, row: dict[str, Any]) -> list[Any]:
-        """All that the row's request was given. Raises KeyError, TypeError or ValueError."""
+        """Return the complete arguments of a row. Raises KeyError, TypeError or ValueError."""
         given: list[Any] = row["arguments"]
         if LIKE in row:
             old = self._payloads[row[LIKE]["row"]]
@@ -63,7 +63,7 @@ class PayloadRestorer:
 
 
 def _payload(row: dict[str, Any]) -> dict[str, Any] | None:
-    """What a model was given, if it holds messages."""
+    """Return a model request's payload if it has messages, else None."""
     given = row["arguments"][0] if row["operation"] == "model" and row["arguments"] else None
     if not isinstance(given, dict) or not isinstance(given.get("messages"), list):
         return None
@@ -71,7 +71,7 @@ def _payload(row: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _common(old: list[Any], new: list[Any]) -> int:
-    """With how many equal messages they begin."""
+    """Return the number of equal leading messages."""
     count = 0
     for before, now in zip(old, new, strict=False):
         if not _same(before, now):
@@ -81,5 +81,5 @@ def _common(old: list[Any], new: list[Any]) -> int:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """As JSON: to Python, 1 and true are the same."""
+    """Whether two values are equal as JSON. For Python, 1 equals True."""
     return one is other or dump(one) == dump(other)

@@ -1,7 +1,7 @@
-"""MCP servers as tools of a run: `server:name` → what the server answers.
+"""MCP servers as tools of a run, called `server:name`.
 
-The library is loaded, and a server started or called up, when one of its tools is first wanted: by
-a template that names it, before the program begins, or by a call.
+The library is loaded, and a server started, when the first of its tools is needed: for a template
+that names it, before the program begins, or for a call.
 """
 
 from sexplang.runtime.mcp.servers import Servers

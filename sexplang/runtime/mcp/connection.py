@@ -1,6 +1,6 @@
-"""A server → its tools and their answers, over one connection that is made when it is wanted.
+"""A connection to one MCP server, made on demand.
 
-Everything here runs in the thread of `thread.py`.
+All coroutines of this module run in the thread of `thread.py`.
 """
 
 import asyncio
@@ -40,26 +40,26 @@ from sexplang.terms.texts.nearest import did_you_mean
 from sexplang.terms.values.value import Value
 
 START = 60.0
-"""Seconds for a server to be there and to say what it has."""
+"""Seconds for a server to start and to list its tools."""
 
 END = 5.0
-"""Seconds for one to go."""
+"""Seconds for a server to end."""
 
 MOST_TOOLS = 1000
 
 _LARGE = (too_large(MOST_BYTES), f"exceeded the {MOST_BYTES} byte limit")
-"""What we, and the library for events, say of an answer that is too large."""
+"""Messages for an answer that is too large, of this package and of the library for events."""
 
 _CLOSED = (CONNECTION_CLOSED, "Connection closed")
-"""What the library says of a server whose output has ended."""
+"""The library's error when a server's output has ended."""
 
-# What the library has to say about a server, our errors do.
+# Our errors report what the library would log.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 
 @frozen(eq=False)
 class _Live:
-    """A connection that has been made."""
+    """An open connection."""
 
     client: Client
     tools: dict[str, dict[str, Value]]
@@ -68,21 +68,22 @@ class _Live:
 
 @define(eq=False)
 class Connection:
-    """A server that is started, or called up, when it is first asked, and again when it is gone."""
+    """The connection to a server. It is opened at the first use, and again after it was lost."""
 
     server: Server
     command: Command | None
     _owner: "asyncio.Task[None] | None" = None
-    """Who holds it: what enters the library's contexts has to leave them, too."""
+    """The task that holds the connection. The library's contexts must be left by the task that
+    entered them."""
     _live: "asyncio.Future[_Live] | None" = None
     _said: bytearray = field(factory=bytearray)
 
     async def tools(self) -> dict[str, dict[str, Value]]:
-        """What the server offers: `{description input_schema}` by name. Raises a Refusal."""
+        """Return the tools of the server: `{description input_schema}` by name. Raises Refusal."""
         return (await self._ready()).tools
 
     async def call(self, tool: str, inputs: Any) -> Any:
-        """The answer of a tool. Raises a Refusal."""
+        """Call a tool and return its answer. Raises Refusal."""
         name = f"{self.server.name}:{tool}"
         try:
             async with asyncio.timeout(self.server.seconds):
@@ -90,18 +91,18 @@ class Connection:
         except TimeoutError:
             raise self._late(name, "is not there yet") from None
         if tool not in live.tools:
-            raise unknown(name, live.tools, self.server.name)
+            raise refuse_unknown_tool(name, live.tools, self.server.name)
         check_inputs(inputs, name)
         asked = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=inputs))
         try:
-            # Not `call_tool`, which matches what comes with the server's own patterns, by an
-            # engine that may take any time for them.
+            # Not `call_tool`: it matches results with the server's own patterns, by an
+            # engine that may take unbounded time.
             result = await live.client.session.send_request(
                 asked, CallToolResult, request_read_timeout_seconds=self.server.seconds
             )
         except MCPError as error:
             raise await self._refusal(error, name, live) from None
-        # The library's own checks, and whatever a server can do to it: errors of this call.
+        # Failed checks of the library, and other effects of a server: errors of this call.
         except Exception as error:
             raise self._make_failure(
                 f"answered `{name}` with no result: {problem(error)}"
@@ -109,11 +110,11 @@ class Connection:
         return value_of_result(result, name)
 
     async def close(self) -> None:
-        """Ends the connection, and a server that we started with it."""
+        """Close the connection and end the server's process."""
         if self._owner is None or self._owner.done():
             return
         if self._live is not None and self._live.done() and not self._live.cancelled():
-            self._live.result().over.set()  # an owner that is there has made it
+            self._live.result().over.set()  # the live owner has set it
             await asyncio.wait([self._owner], timeout=END)
         self._owner.cancel()
         await asyncio.wait([self._owner], timeout=END)
@@ -125,7 +126,7 @@ class Connection:
         return await asyncio.shield(self._live)
 
     async def _hold(self, live: "asyncio.Future[_Live]") -> None:
-        """Makes the connection and keeps it until it is over."""
+        """Open the connection and hold it until it is closed or lost."""
         self._said.clear()
         try:
             async with AsyncExitStack() as stack:
@@ -135,7 +136,7 @@ class Connection:
                 over = asyncio.Event()
                 live.set_result(_Live(client, tools, over))
                 await over.wait()
-        # Whatever goes wrong between a server and the library; later, calls say what.
+        # Any failure between server and library; later calls report it.
         except Exception as error:
             if not live.done():
                 live.set_exception(self._not_started(error))
@@ -173,7 +174,7 @@ class Connection:
                 hint="ask for less at once; a server may send a text twice, once as structured",
                 tool=name,
             )
-        if not self._says_lost(error) or await self._is_there(live):  # anybody can say so
+        if not self._says_lost(error) or await self._is_there(live):  # servers can send it too
             return make_task_failure(
                 "tool_execution_error",
                 "tool-failed",
@@ -181,7 +182,7 @@ class Connection:
                 hint="give it other inputs; what it says is the server's",
                 tool=name,
             )
-        # The next call begins with a new connection.
+        # The next call opens a new connection.
         live.over.set()
         if self._owner is not None:
             await asyncio.wait([self._owner], timeout=END)
@@ -205,14 +206,14 @@ class Connection:
         )
 
     def _says_lost(self, error: MCPError) -> bool:
-        """Whether this is what the library says of a connection that has ended."""
+        """Whether an error is the library's message for a lost connection."""
         if self.command is not None:
             return (error.code, error.message) == _CLOSED
         return error.code in (CONNECTION_CLOSED, INVALID_REQUEST)
 
     async def _is_there(self, live: _Live) -> bool:
-        """Whether the connection is open. That of a server of our own is, until its end is told: it
-        may know no pings."""
+        """Whether the connection is open. The connection to an own process is open until its end is
+        reported; such a server may not support pings."""
         try:
             async with asyncio.timeout(END):
                 await live.client.session.send_ping()
@@ -220,7 +221,7 @@ class Connection:
             return not self._says_lost(error) and error.code != REQUEST_TIMEOUT
         except TimeoutError:
             return self.command is not None
-        except Exception:  # whatever is left of a connection that is gone
+        except Exception:  # the rest of a lost connection
             return False
         return True
 
@@ -237,7 +238,7 @@ class Connection:
         return self._make_failure(f"cannot be used: {problem(error)}", "connection_error")
 
 
-def unknown(name: str, known: Any, server: str) -> Refusal:
+def refuse_unknown_tool(name: str, known: Any, server: str) -> Refusal:
     """There is no such tool."""
     listed = sorted(known)
     guess = did_you_mean(name.partition(":")[2], listed, shape=f"`{server}:{{}}`")
@@ -251,7 +252,7 @@ def unknown(name: str, known: Any, server: str) -> Refusal:
 
 @asynccontextmanager
 async def _open_http_streams(url: str, seconds: float) -> AsyncIterator[Any]:
-    """The streams of a server at an address, whose answers have an end."""
+    """Yield the streams of a server at an address, with bounded answers."""
     timeout = Timeout(START, read=seconds)
     async with (
         AsyncClient(timeout=timeout, event_hooks={"response": [_bound]}) as client,
@@ -262,7 +263,7 @@ async def _open_http_streams(url: str, seconds: float) -> AsyncIterator[Any]:
 
 async def _bound(response: Response) -> None:
     if "text/event-stream" in response.headers.get("content-type", ""):
-        return  # of events each is bounded
+        return  # each event is bounded
     pieces: Any = response.aiter_bytes
 
     async def read_bounded(*arguments: Any) -> AsyncIterator[bytes]:
@@ -270,7 +271,7 @@ async def _bound(response: Response) -> None:
         async for piece in pieces(*arguments):
             size += len(piece)
             if size > MOST_BYTES:
-                raise StreamError(too_large(MOST_BYTES))  # as the library expects: of one answer
+                raise StreamError(too_large(MOST_BYTES))  # the library's error of one answer
             yield piece
 
     vars(response)["aiter_bytes"] = read_bounded

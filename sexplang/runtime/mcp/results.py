@@ -1,4 +1,4 @@
-"""What a server says → plain data, or a Refusal that says what went wrong."""
+"""The conversion of a server's answers to plain data or refusals."""
 
 import json
 from typing import Any
@@ -9,17 +9,17 @@ from sexplang.terms.values.text import value_of
 from sexplang.terms.values.value import Fault, Value
 
 MOST_BYTES = 4_000_000
-"""Of one message of a server."""
+"""Maximum bytes of one message."""
 
 MOST_DESCRIBED = 100_000
-"""Characters that describe one tool: they are in every prompt."""
+"""Maximum characters of a tool's description, which is in every prompt."""
 
 LONGEST = 500
-"""Characters of an error of the protocol that are told."""
+"""Maximum characters of a protocol error in a message."""
 
 
 def definition(tool: Any, server: str) -> dict[str, Value]:
-    """`{description input_schema}`, for a model. Raises a Refusal."""
+    """Return `{description input_schema}` of a tool for a model. Raises Refusal."""
     described = {"description": tool.description or "", "input_schema": tool.input_schema}
     try:
         if len(json.dumps(described)) > MOST_DESCRIBED:
@@ -35,9 +35,9 @@ def definition(tool: Any, server: str) -> dict[str, Value]:
 
 
 def value_of_result(result: Any, name: str) -> Any:
-    """The value of a call: its blocks as models have them, if there is an image or a document among
-    them; else its structured content if it has one, else its text. Raises a Refusal if the tool
-    says that it has failed."""
+    """Return the value of a tool call. It is content blocks if they include an image or a document,
+    else the structured content if present, else the text. Raises Refusal if the tool reports
+    failure."""
     texts = [block.text for block in result.content if block.type == "text"]
     if result.is_error:
         raise make_task_failure(
@@ -53,14 +53,14 @@ def value_of_result(result: Any, name: str) -> Any:
     if any(block["type"] != "text" for block in blocks):
         return clean_data(blocks)
     if result.structured_content is not None:
-        # Within a list, because a text is clean data too.
+        # In a list, because `clean_data` also takes a text.
         return clean_data([result.structured_content])[0]
     return clean("\n".join([block["text"] for block in blocks]))
 
 
 def block_of(block: dict[str, Any]) -> dict[str, Any]:
-    """A block of the protocol as a content block of a model: what models take is an image or a
-    document, any other is text that says what it is."""
+    """Convert a block of the protocol to a content block of a model. Images and documents that
+    models accept keep their kind. Any other block becomes text that names its kind."""
     kind = block["type"]
     if kind == "text":
         return {"type": "text", "text": block["text"]}
@@ -84,11 +84,11 @@ _DOCUMENTS = {
     **dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp"), "image"),
     "application/pdf": "document",
 }
-"""What models can see, by the media type, and the block that it is."""
+"""The block type for each media type that models accept."""
 
 
 def _media_type(block: dict[str, Any], resource: dict[str, Any]) -> str:
-    """The protocol writes `mimeType`, its library `mime_type`."""
+    """The media type of a block. The protocol names it `mimeType`, the library `mime_type`."""
     for holder in (block, resource):
         for name in ("mime_type", "mimeType"):
             if holder.get(name):
@@ -97,12 +97,13 @@ def _media_type(block: dict[str, Any], resource: dict[str, Any]) -> str:
 
 
 def too_large(most: int) -> str:
-    """What is said of an answer of more bytes."""
+    """Return the message for an answer of more bytes."""
     return f"its answer is larger than {most:,} bytes"
 
 
 def check_inputs(inputs: Any, name: str) -> None:
-    """Raises a Refusal for what is no table or too deep, and for a number that JSON has not."""
+    """Raise Refusal for inputs that are not a table, are nested too deeply, or hold a number that
+    JSON lacks."""
     if not isinstance(inputs, dict):
         words = f"the tool `{name}` takes a table of inputs"
         hint = 'give what its schema asks for, such as {path: "notes.txt"}'
@@ -122,7 +123,8 @@ def _bad_inputs(code: str, words: str, hint: str, name: str) -> Refusal:
 
 
 def problem(error: BaseException) -> str:
-    """What went wrong, in a line: of a message that does not fit the protocol, its first flaw."""
+    """Describe an error in one line. Of a message that violates the protocol, the first violation
+    is named."""
     errors = getattr(error, "errors", None)
     if callable(errors):
         flaw = errors(include_url=False)[0]
@@ -137,7 +139,7 @@ def make_server_failure(
     reason: str = "connection_error",
     hint: str = "start it outside the program, and look at what it says",
 ) -> Refusal:
-    """The server does not do what it should; `said` is what it complained about."""
+    """Return the refusal of a misbehaving server. `said` is its error output."""
     words = bytes(said).decode("utf-8", "replace").strip()
     return make_task_failure(
         reason,

@@ -1,4 +1,4 @@
-"""The MCP servers that a run may use, each when it is first wanted, and all ended with the run."""
+"""The MCP servers of a run: started on demand and ended with the run."""
 
 import shlex
 from collections.abc import Callable, Coroutine, Iterable, Mapping
@@ -20,7 +20,7 @@ Described = dict[str, dict[str, Value]]
 
 @define(eq=False)
 class Servers:
-    """Servers by name, and what this run has of them."""
+    """The servers of a run by name, and their connections."""
 
     known: Mapping[str, Server]
     permissions: Permissions
@@ -28,16 +28,16 @@ class Servers:
     _connections: dict[str, Any] = field(factory=dict)
 
     def select_server_tools(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Those of the tools' names that are tools of a server."""
+        """Return the tool names that belong to a server."""
         return tuple([name for name in dict.fromkeys(names) if self._parts(name)[1]])
 
     def describe(self, names: Iterable[str]) -> Described:
-        """What a model is told of these tools. Waits for their servers; raises a Refusal."""
+        """Return the definitions of tools. Waits for their servers. Raises Refusal."""
         wanted = self.select_server_tools(names)
         return self._begin_describe(wanted).result() if wanted else {}
 
     async def adescribe(self, names: Iterable[str]) -> Described:
-        """The same for callers with an event loop."""
+        """Return the definitions of tools, from a coroutine."""
         wanted = self.select_server_tools(names)
         if not wanted:
             return {}
@@ -46,7 +46,7 @@ class Servers:
         return await wait_for(self._begin_describe(wanted))
 
     def tool(self, name: str) -> Callable[[dict[str, Any]], Any] | None:
-        """What answers a tool; None if it is none of a server."""
+        """Return the function of a tool, or None if its server is unknown."""
         server, tool = self._parts(name)
         if not tool:
             return None
@@ -60,15 +60,15 @@ class Servers:
         return answer
 
     def close(self) -> None:
-        """Ends every connection, and every server that was started."""
+        """Close all connections and end all started servers."""
         if self._background is not None:
-            with suppress(Exception):  # whatever they have to say, they are ended
+            with suppress(Exception):  # they are ended in any case
                 self._begin(self._close_all()).result()
             self._background.stop()
             self._background = None
 
     async def aclose(self) -> None:
-        """The same for callers with an event loop, also when they are cancelled."""
+        """Close all connections from a coroutine, even a cancelled one."""
         if self._background is None:
             return
         import anyio
@@ -98,7 +98,7 @@ class Servers:
         return begun
 
     def _permit(self, name: str) -> None:
-        """Naming a server grants nothing: what it is must be permitted."""
+        """Check the permission for a server: configuring it grants none."""
         from sexplang.runtime.scripts.process import can_supervise
         from sexplang.runtime.scripts.script_request import grant_name, not_permitted
 
@@ -135,9 +135,9 @@ class Servers:
         for name in names:
             server, tool = self._parts(name)
             if tool not in offers[server]:
-                from sexplang.runtime.mcp.connection import unknown
+                from sexplang.runtime.mcp.connection import refuse_unknown_tool
 
-                raise unknown(name, offers[server], server)
+                raise refuse_unknown_tool(name, offers[server], server)
             found[name] = offers[server][tool]
         return found
 

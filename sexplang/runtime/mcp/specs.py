@@ -1,4 +1,4 @@
-"""What a person says about an MCP server → how it is reached. Raises Diagnostics."""
+"""The specifications of MCP servers, as a person writes them. Functions raise Diagnostics."""
 
 import re
 import shlex
@@ -13,10 +13,10 @@ from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 
 SECONDS = 300.0
-"""For one call, where nothing else is said."""
+"""Default seconds for one call."""
 
 RESERVED = "system"
-"""`system:run_script` is a tool of the language itself."""
+"""A reserved server name: `system:run_script` is a tool of the language itself."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _KEYS = ("command", "args", "env", "url", "timeout")
@@ -24,32 +24,32 @@ _KEYS = ("command", "args", "env", "url", "timeout")
 
 @frozen(kw_only=True)
 class Server:
-    """A server: a command that speaks over its standard input and output, or an address."""
+    """A server: a command that speaks over standard input and output, or an address."""
 
     name: str
     words: tuple[str, ...] = ()
     """The executable and its arguments."""
     environment: Mapping[str, str] = field(factory=dict)
-    """What it sees beside what every script sees."""
+    """Variables in addition to those that every script sees."""
     url: str | None = None
     seconds: float = SECONDS
-    """How long a call may take."""
+    """Maximum seconds of a call."""
 
     @property
     def host(self) -> tuple[str, str]:
-        """What a permission for its address says: HOST, or HOST:PORT."""
+        """Return the address as permissions name it: HOST, or HOST:PORT."""
         assert self.url is not None
         return host_of(self.url)
 
 
 def servers_of(given: Mapping[str, Any]) -> dict[str, Server]:
-    """Servers by name. Each is given as a command line, as an address, or as a table with
-    `command` (and `args`, `env`) or `url`, and maybe `timeout` in seconds."""
+    """Return servers by name. Each is a command line, an address, or a table with `command` (and
+    `args`, `env`) or `url`, and an optional `timeout` in seconds."""
     return {name: server_of(name, said) for name, said in given.items()}
 
 
 def server_of(name: str, given: Any) -> Server:
-    """One of them."""
+    """Return the server of one specification."""
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name == RESERVED:
         why = "a name is made of letters, digits, `-` and `_`; `system` is taken"
         raise _bad(name, why, "call it `files`, say: its tools are then called files:TOOL")
@@ -102,18 +102,18 @@ def _environment(name: str, given: Any) -> dict[str, str]:
     if not texts:
         raise _bad(name, "`env` is a table of texts")
     for each in given:
-        # They would say which file is run, or what is run with it.
+        # These variables select the file to run, or code to load into it.
         if each == "PATH" or each.startswith("LD_"):
             raise _bad(name, f"`{each}` decides what is run, and cannot be set here")
     return {each: _value(name, each, value) for each, value in given.items()}
 
 
 SECRET = "secret:"
-"""How a value begins that is the name of a variable, which is a credential."""
+"""The prefix of an environment value that is the name of a variable with a credential."""
 
 
 def _value(name: str, variable: str, value: str) -> str:
-    """What a server is given; what is a credential is known from here on."""
+    """Return the value of a server's variable. A credential is registered for redaction."""
     if not value.startswith(SECRET):
         if is_named(variable, CREDENTIALS) and is_plausible(value):
             learn([value])

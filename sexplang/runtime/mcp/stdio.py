@@ -1,7 +1,7 @@
-"""A command → the two streams of messages that the protocol's client wants, over its pipes.
+"""The message streams of a server that runs as a command, over its pipes.
 
-The library's own way of starting a server ends a process group, and reads lines of any length. Here
-the server runs under the supervisor of scripts, and a message has an end.
+The library's own transport ends only a process group and reads lines of any length. Here the server
+runs under the supervisor of scripts, and messages are bounded.
 """
 
 import re
@@ -17,23 +17,24 @@ from sexplang.runtime.mcp.results import too_large
 from sexplang.runtime.scripts.process import Command, Process, supervise
 
 PATIENCE = 2.0
-"""Seconds for a server to end by itself when its input does; then it is ended."""
+"""Seconds for a server to end by itself after its input was closed; then it is killed."""
 
 TOLD = 2000
-"""Bytes of the end of what it says on standard error, for when it has failed."""
+"""Bytes of the end of a server's standard error that an error message may contain."""
 
 LONGEST = 100_000_000
-"""Bytes of a message of which nobody waits for the end."""
+"""Bytes of a message after which the server is ended."""
 
 _LAST = 300
-"""Bytes of the end of a message that is too large: it may say there what it answers."""
+"""Bytes kept from the end of a message that is too large; the id of the request may be there."""
 
 
 @asynccontextmanager
 async def open_streams(command: Command, most: int, said: bytearray) -> AsyncIterator[Any]:
-    """A pair of streams to a server and from it. What it says beside them is left in `said`. A
-    message of more than `most` bytes is an error of what it answers; it ends the server if that is
-    nothing, and if it goes on for LONGEST. Raises OSError if it cannot be started."""
+    """Yield a pair of streams from and to a server. Its standard error is collected in `said`. A
+    message of more than `most` bytes becomes an error of its request. The server is ended if the
+    request is unknown, or if the message exceeds LONGEST. Raises OSError if it cannot be started.
+    """
     async with supervise(command) as process, anyio.create_task_group() as group:
         arriving, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         outgoing, leaving = anyio.create_memory_object_stream[SessionMessage](0)
@@ -52,7 +53,7 @@ async def open_streams(command: Command, most: int, said: bytearray) -> AsyncIte
 
 
 async def _read(process: Process, arriving: Any, most: int, said: bytearray) -> None:
-    """Its messages, one to a line."""
+    """Forward the server's messages, one per line."""
     rest, size = bytearray(), 0
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
         async with arriving:
@@ -82,8 +83,8 @@ async def _read(process: Process, arriving: Any, most: int, said: bytearray) -> 
 
 
 def _message(line: bytes) -> SessionMessage | Exception:
-    """One message. An answer that is none of the protocol's is an error of what was asked, which
-    nobody would answer else."""
+    """Return one message. A malformed answer becomes an error of its request, which would otherwise
+    get no answer."""
     try:
         return SessionMessage(_parse(line))
     except ValueError as error:
@@ -92,7 +93,7 @@ def _message(line: bytes) -> SessionMessage | Exception:
 
 
 def _too_large(line: bytes, most: int) -> SessionMessage | None:
-    """What a message that is too large is taken for, of which only beginning and end are there."""
+    """Return the error message that replaces a message of which only beginning and end are kept."""
     asked = _find_id(line[:most])
     if asked is None:
         last = _ENDS.search(line[-_LAST:])
@@ -112,8 +113,8 @@ _ENDS = re.compile(rb'[,{]\s*"id"\s*:\s*' + _ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"
 
 
 def _find_id(line: bytes) -> bytes | None:
-    """The id, as it is written, of what a message answers, however deep and long the rest of it is;
-    None if it answers nothing."""
+    """Return the id of the request that a message answers, as written, or None. Works on messages
+    of any depth and length."""
     depth, found = 0, None
     for part in _PARTS.finditer(line):
         if part[0] in (b"{", b"["):
@@ -133,7 +134,7 @@ def _parse(line: bytes) -> Any:
 
 
 async def _write(process: Process, leaving: Any) -> None:
-    with suppress(OSError, ValueError):  # it has ended, or its input has
+    with suppress(OSError, ValueError):  # the process or its input has ended
         async with leaving:
             async for each in leaving:
                 data = each.message.model_dump_json(by_alias=True, exclude_unset=True)

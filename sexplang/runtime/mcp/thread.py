@@ -1,7 +1,7 @@
-"""A thread with an event loop of its own, in which servers live as long as a run does.
+"""A background thread with an event loop, in which servers live as long as a run.
 
-The loop that drives a run may be asyncio's or trio's, may be kept busy by a program that computes,
-and does not exist yet when the tools of a server have to be known.
+The loop that drives a run may be asyncio's or trio's, may be blocked by a computation, and does not
+exist yet when the tools of a server must be known.
 """
 
 import asyncio
@@ -19,21 +19,21 @@ T = TypeVar("T")
 
 
 class Background:
-    """The thread; it begins with the first thing that it is to do."""
+    """The thread. It is started with its first work."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        # A daemon: an interpreter that is interrupted while it ends does not wait for it.
+        # A daemon: an interpreter interrupted at its exit does not wait for it.
         self._thread = Thread(target=self._loop.run_forever, name="sexplang-mcp", daemon=True)
         self._thread.start()
 
     def begin(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
-        """Starts it there; cancelling the future cancels it."""
-        # In a context of its own: that of a loop of trio's would say that there is trio's, too.
+        """Start a coroutine in the thread. Cancelling the future cancels it."""
+        # In a new context: a context of trio would claim that trio runs in this thread too.
         return Context().run(asyncio.run_coroutine_threadsafe, work, self._loop)
 
     def stop(self) -> None:
-        """Ends the thread; what still runs in it is dropped."""
+        """End the thread. Work that still runs is dropped."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(1.0)
         if not self._thread.is_alive():
@@ -41,19 +41,19 @@ class Background:
 
 
 async def wait_for(future: "Future[T]") -> T:
-    """What was begun there, waited for here. Cancelled here, it is cancelled there."""
+    """Await a future of the thread. Cancelling this wait cancels the future."""
     arrived = anyio.Event()
     wake = _waker(arrived.set)
     future.add_done_callback(lambda _: wake())
     try:
         await arrived.wait()
     finally:
-        future.cancel()  # no effect on one that is done
+        future.cancel()  # no effect on a finished one
     return future.result()
 
 
 def _waker(act: Callable[[], object]) -> Callable[[], None]:
-    """A function for other threads that does something in the loop that runs here."""
+    """Return a function for other threads that runs `act` in this event loop."""
     trio = sys.modules.get("trio")
     if trio is not None and trio.lowlevel.in_trio_run():
         soon = trio.lowlevel.current_trio_token().run_sync_soon
@@ -61,7 +61,7 @@ def _waker(act: Callable[[], object]) -> Callable[[], None]:
         soon = asyncio.get_running_loop().call_soon_threadsafe
 
     def wake() -> None:
-        with suppress(RuntimeError):  # that loop has ended, and nobody waits in it
+        with suppress(RuntimeError):  # the loop has ended, so nothing waits in it
             soon(act)
 
     return wake

@@ -1,7 +1,7 @@
-"""Folders and git repositories → an index of their files, and queries → the files that fit.
+"""The memory system: an index of files in folders and git repositories, and its search.
 
-SQLite finds them (FTS5); no model is needed, and no contents are kept. Nothing here is
-imported before a program searches or somebody makes an index.
+Search uses SQLite's FTS5 and no model. The index contains no file contents. Nothing here is
+imported before a program searches or an index is made.
 """
 
 from sexplang.runtime.memory.index_paths import discover_index, index_path_for

@@ -1,11 +1,11 @@
-"""An index → all that is in it; and what a host knows of files, merged into it."""
+"""The contents of an index, and the merge of a host's metadata into it."""
 
 import os
 from collections.abc import Mapping
 from typing import Any
 
 from sexplang.guards.secrets import redact_text
-from sexplang.runtime.memory.entries import LONGEST, SELECT, Entry, entry_of, put, sound
+from sexplang.runtime.memory.entries import LONGEST, SELECT, Entry, check_rows, entry_of, put
 from sexplang.runtime.memory.index_paths import home_of, key_of, path_of
 from sexplang.runtime.memory.store import open_to_change, open_to_read
 from sexplang.terms.classes.node import frozen
@@ -28,14 +28,16 @@ class Listing:
 
 
 def list_contents(index: str) -> Listing:
-    """What is in an index; nothing where there is none."""
+    """Return the contents of an index; empty if there is none."""
     roots: dict[str, dict[str, Any]] = {}
     files: dict[str, Entry] = {}
     with open_to_read(index) as connection:
         if connection is not None:
             home = home_of(index)
             rows = connection.execute("select * from roots")
-            for key, include, exclude, head, indexed in sound(rows, (str, str, str, str, float)):
+            for key, include, exclude, head, indexed in check_rows(
+                rows, (str, str, str, str, float)
+            ):
                 roots[path_of(key, home)] = {
                     "include": include.splitlines(),
                     "exclude": exclude.splitlines(),
@@ -48,7 +50,7 @@ def list_contents(index: str) -> Listing:
 
 
 def merge(index: str, entries: Mapping[str, str]) -> None:
-    """Keeps metadata for files in place of what was known of them, all or none."""
+    """Replace the metadata of files, all or none."""
     for path, metadata in entries.items():
         if not isinstance(path, str) or not isinstance(metadata, str):
             raise TypeError(f"an index takes texts by path, not {path!r}: {metadata!r}")

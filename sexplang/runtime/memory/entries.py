@@ -1,4 +1,4 @@
-"""What an index keeps of one file: the row, its metadata as text, the words that it is found by."""
+"""The entry of one file in an index: its row, its metadata as text, its searchable words."""
 
 import re
 import sqlite3
@@ -15,16 +15,16 @@ _BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def on_one_line(text: str) -> str:
-    """A name as it is shown: none can break off the line and look like another."""
+    """Return a name as shown on one line. A line break in it cannot imitate another line."""
     return _BREAKS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 @frozen(kw_only=True)
 class Entry:
-    """A file as the index knows it; `key` is what the index calls it.
+    """A file in the index. `key` is its name there.
 
-    `given` is the whole metadata where a host has given it. `skipped` says why a file that was
-    looked at is not found by anything: it is kept so that it need not be looked at again.
+    `given` is the whole metadata if a host has given it. `skipped` is the reason why a file is not
+    searchable; its entry saves reading it again.
     """
 
     key: str
@@ -46,7 +46,7 @@ class Entry:
         return extension_of(self.filename)
 
     def text(self, path: str) -> str:
-        """The metadata for a model to read, of the file under the path that it is shown as."""
+        """Return the metadata for a model to read; `path` is shown as the file's path."""
         if self.given is not None:
             return self.given
         lines = {
@@ -63,7 +63,7 @@ class Entry:
         return "\n".join(f"{name}: {on_one_line(line)}" for name, line in lines.items() if line)
 
     def table(self) -> dict[str, Any]:
-        """The metadata as plain data."""
+        """Return the metadata as plain data."""
         return {
             "filename": self.filename,
             "extension": self.extension,
@@ -92,12 +92,14 @@ _INSERT_WORDS = (
 
 
 LONGEST = 1_000_000
-"""Characters of a value: of what is known of one file, each."""
+"""Maximum characters of a value of an entry."""
 
 
-def sound(rows: Iterable[tuple[Any, ...]], kinds: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """Rows whose values are of the kinds that were kept, and not longer. Raises a DatabaseError for
-    others: a file that is damaged, or of somebody else, may say anything."""
+def check_rows(
+    rows: Iterable[tuple[Any, ...]], kinds: tuple[Any, ...]
+) -> Iterator[tuple[Any, ...]]:
+    """Yield rows whose values have these types and bounded lengths. Raises DatabaseError for
+    others: a damaged or foreign file may contain anything."""
     for row in rows:
         if not all(map(isinstance, row, kinds)):
             raise sqlite3.DatabaseError("a row in it is damaged")
@@ -107,8 +109,8 @@ def sound(rows: Iterable[tuple[Any, ...]], kinds: tuple[Any, ...]) -> Iterator[t
 
 
 def entry_of(row: tuple[Any, ...]) -> Entry:
-    """The entry that a row of `SELECT` holds. Raises a DatabaseError if it is damaged."""
-    ((_, key, size, mtime_ns, digest, summary, identifiers, *rest),) = sound((row,), _KINDS)
+    """Return the entry in a row of `SELECT`. Raises DatabaseError if the row is damaged."""
+    ((_, key, size, mtime_ns, digest, summary, identifiers, *rest),) = check_rows((row,), _KINDS)
     commit, author, date, given, skipped = rest
     return Entry(
         key=key,
@@ -124,7 +126,7 @@ def entry_of(row: tuple[Any, ...]) -> Entry:
 
 
 def put(connection: sqlite3.Connection, entry: Entry) -> None:
-    """Keeps an entry in place of what was known of its file."""
+    """Insert or replace the entry of a file."""
     drop(connection, entry.key)
     change = entry.change
     row = (
@@ -138,14 +140,14 @@ def put(connection: sqlite3.Connection, entry: Entry) -> None:
 
 
 def put_words(connection: sqlite3.Connection) -> None:
-    """Keeps the words of every file that is known, where none are kept."""
+    """Index the words of every file in an empty word table."""
     for row in connection.execute(f"{SELECT} where skipped is null").fetchall():
         words_of = map(_spread, _columns(entry_of(row)))
         connection.execute(_INSERT_WORDS, (row[0], *words_of))
 
 
 def drop(connection: sqlite3.Connection, key: str) -> None:
-    """Forgets a file, if it was known."""
+    """Remove the entry of a file if it exists."""
     known = "select id from files where path = ?"
     connection.execute(f"delete from words where rowid in ({known})", (key,))
     connection.execute("delete from files where path = ?", (key,))

@@ -1,7 +1,7 @@
-"""Where an index lies, and how it calls the files that it knows.
+"""The location of an index, and the keys of files in it.
 
-An index calls a file by its path below the index's home, and any other by its absolute path: a
-project that is moved takes its index along.
+The key of a file below the index's home is its relative path, of any other file its absolute path.
+So a moved project keeps its index.
 """
 
 import os
@@ -10,12 +10,12 @@ from collections.abc import Callable
 FOLDER = ".sexplang"
 NAME = "index.db"
 _PROJECT = (FOLDER, "sexplang.toml", ".git")
-"""What the top folder of a project has in it."""
+"""Names that mark the top folder of a project."""
 
 
 def discover_index(start: str) -> str | None:
-    """The index that a program in a folder sees: that of the nearest folder upward that has one,
-    if it belongs to us or to whoever the program's folder belongs to."""
+    """Return the index for a program in a folder: of the nearest folder upward that has one, if its
+    owner is this user or the owner of the program's folder."""
     start = os.path.realpath(start)
     for folder in _upward(start):
         path = os.path.join(folder, FOLDER, NAME)
@@ -29,8 +29,9 @@ def discover_index(start: str) -> str | None:
 
 
 def index_path_for(target: str) -> str:
-    """Where the index of a file or folder belongs: below the top folder of its project, which is
-    the nearest upward with a `.sexplang`, a `sexplang.toml` or a `.git`, else the folder itself."""
+    """Return the path of the index for a file or folder. It lies below the top folder of the
+    project: the nearest folder upward with a `.sexplang`, a `sexplang.toml` or a `.git`, else the
+    folder itself."""
     start = os.path.realpath(target)
     if not os.path.isdir(start):
         start = os.path.dirname(start)
@@ -41,25 +42,25 @@ def index_path_for(target: str) -> str:
 
 
 def repository_of(folder: str) -> str | None:
-    """The top folder of the git repository that a folder lies in."""
+    """Return the top folder of the git repository that contains a folder."""
     return next(
         (each for each in _upward(folder) if os.path.lexists(os.path.join(each, ".git"))), None
     )
 
 
 def home_of(index: str) -> str:
-    """The folder that the paths in an index start from."""
+    """Return the folder where the relative paths of an index start."""
     folder = os.path.dirname(os.path.realpath(index))
     return os.path.dirname(folder) if os.path.basename(folder) == FOLDER else folder
 
 
 def key_of(path: str, home: str) -> str:
-    """What an index calls an absolute path; its home is the empty text."""
+    """Return the key of an absolute path; that of the home is empty."""
     return "" if path == home else path[len(with_slash(home)) :] if is_below(path, home) else path
 
 
 def keys_below(path: str, home: str) -> Callable[[str], bool]:
-    """Whether a key is that of a path, or of something below it."""
+    """Return a test whether a key belongs to a path or to something below it."""
     inside = key_of(path, home)
 
     def is_part(key: str) -> bool:
@@ -73,7 +74,7 @@ def keys_below(path: str, home: str) -> Callable[[str], bool]:
 
 
 def path_of(key: str, home: str) -> str:
-    """The absolute path that a key stands for."""
+    """Return the absolute path of a key."""
     return key if key.startswith("/") else f"{with_slash(home)}{key}" if key else home
 
 
@@ -82,7 +83,7 @@ def is_below(path: str, folder: str) -> bool:
 
 
 def with_slash(folder: str) -> str:
-    """What the paths below a folder begin with."""
+    """Return the common beginning of all paths below a folder."""
     return folder.rstrip("/") + "/"
 
 

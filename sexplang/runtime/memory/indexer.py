@@ -1,6 +1,6 @@
-"""A folder or a file → its part of an index, brought up to date in one transaction.
+"""The update of an index for a folder or a file, in one transaction.
 
-What has the size and the time that it had is not read again; what is gone is forgotten.
+Files of unchanged size and time are not read again. Files that are gone are removed.
 """
 
 import os
@@ -30,34 +30,34 @@ from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import attributes, evolve, frozen
 
 Watch = Callable[[int, int], None]
-"""Called with how many of how many files have been read."""
+"""Called with the number of files read and the number of all files."""
 
 Entries = dict[str, Entry]
 
 
 @frozen
 class Report:
-    """What the indexer found below a path. Counts are of files."""
+    """The result of an update below a path. Counts are of files."""
 
     index: str
     path: str
     files: int
-    """Those that are in the index now."""
+    """Files that are now in the index."""
     new: int
     changed: int
     gone: int
     skipped: dict[str, int]
-    """Left out, by reason: binary, large, linked, misnamed, unreadable."""
+    """Files left out, by reason: binary, large, linked, misnamed, unreadable."""
     seconds: float
 
     def plain(self) -> dict[str, Any]:
-        """The report as data."""
+        """Return the report as data."""
         return attributes(self) | {"skipped": dict(self.skipped), "seconds": round(self.seconds, 3)}
 
 
 @frozen(eq=False)
 class _Job:
-    """One run of the indexer: the open index, its home, the path, and what was known below it."""
+    """One update: the open index, its home, the path, and the entries below the path so far."""
 
     connection: sqlite3.Connection
     home: str
@@ -78,18 +78,18 @@ def update_index(
     largest: int = LARGEST_FILE,
     watch: Watch | None = None,
 ) -> Report:
-    """Brings what an index knows of a folder, or of one file, up to date.
+    """Update the index for a folder or one file.
 
-    Patterns are those of a `.gitignore`; `largest` is in bytes. Raises a Refusal:
-    `file-not-found`, `file-failed`, `not-text`, `bad-pattern`, and whatever is wrong with the
-    index. Then nothing has changed.
+    Patterns are those of a `.gitignore`; `largest` is in bytes. Raises a Refusal: `file-not-found`,
+    `file-failed`, `not-text`, `bad-pattern`, or one for an unusable index. A refusal leaves the
+    index unchanged.
     """
     since = monotonic()
     path, home = os.path.realpath(target), home_of(index)
     root = path if os.path.isdir(path) else os.path.dirname(path)
     _check_place(target, path, index)
     walk = Walk(root, tuple(include), tuple(exclude), largest)
-    # The index itself is not even opened to be looked at: its locks would go with it.
+    # The index itself is not opened: closing it would release its locks.
     own = [os.path.realpath(index) + end for end in ("", "-wal", "-shm")]
     with open_to_change(index) as connection:
         job = _Job(connection, home, path, walk, _read_known(connection, home, path))
@@ -104,14 +104,14 @@ def update_index(
 
 
 def _check_place(target: str, path: str, index: str) -> None:
-    if not target:  # as an unset variable gives it; it is no name for the folder one is in
+    if not target:  # an unset variable; it does not name the working folder
         raise _unusable("file-not-found", target, "an empty path names nothing")
     if not is_text(path + index):
         raise _unusable("not-text", target, "a name on the way to it is not UTF-8")
     try:
         mode = os.stat(path).st_mode
     except OSError:
-        if missing(index):  # none is made for nothing
+        if missing(index):  # no index is created without files
             raise _unusable("file-not-found", target, "there is nothing") from None
         return
     if stat.S_ISREG(mode) and os.path.islink(target):
@@ -121,7 +121,7 @@ def _check_place(target: str, path: str, index: str) -> None:
 
 
 def _read_known(connection: sqlite3.Connection, home: str, path: str) -> Entries:
-    """What the index knows of a path and of all below it."""
+    """Return the entries of a path and of all below it."""
     is_part = keys_below(path, home)
     rows = connection.execute(SELECT)
     return {key: entry_of(row) for row in rows if is_part(key := str(row[1]))}
@@ -136,7 +136,7 @@ def _find_files(job: _Job, target: str) -> list[FoundFile]:
     except FileNotFoundError:
         if not job.known:
             raise _unusable("file-not-found", target, "there is nothing") from None
-        return []  # what is no longer there is forgotten
+        return []  # entries of missing files are removed
     except OSError as error:
         raise _unusable("file-failed", target, error.strerror or str(error)) from None
 
@@ -152,7 +152,7 @@ def _unusable(code: str, target: str, why: str) -> Refusal:
 
 
 def _read(job: _Job, found: dict[str, FoundFile], watch: Watch | None) -> Entries:
-    """An entry for each file: as it was known, or read."""
+    """Return an entry for each file, known or newly read."""
     entries = {key: job.known[key] for key, file in found.items() if _is_same(job, key, file)}
     rest = found.keys() - entries.keys()
     for done, key in enumerate(sorted(rest)):
@@ -178,7 +178,7 @@ def _is_same(job: _Job, key: str, file: FoundFile) -> bool:
 def _entry(key: str, file: FoundFile, data: bytes) -> Entry:
     bare = Entry(key=key, size=file.size, mtime_ns=file.mtime_ns, digest=sha256(data).hexdigest())
     from sexplang.runtime.memory.scan.summary import (
-        facts_of,  # many patterns: only where one is read
+        facts_of,  # compiles many patterns
     )
 
     text = text_of(data)
@@ -192,10 +192,10 @@ def _entry(key: str, file: FoundFile, data: bytes) -> Entry:
 
 
 def _add_dates(job: _Job, found: dict[str, FoundFile], entries: Entries) -> Entries:
-    """The entries with the last change of each file, as far as git knows it.
+    """Return the entries with the last commit of each file, if git knows it.
 
-    Of a folder whose last commit was seen before, git is only asked for what came after it, and
-    for files that nothing was known of.
+    If the last commit of the folder was seen before, git is asked only for later commits, and for
+    files without an entry.
     """
     root = job.walk.root
     head = head_of(root)
@@ -240,7 +240,7 @@ def _write(job: _Job, entries: Entries) -> None:
 
 
 def _list_removed(job: _Job, entries: Entries) -> list[str]:
-    """What the index knew and the folder no longer has; what a host has said of a file stays."""
+    """Return the keys of entries whose files are gone. A host's entries stay."""
     return [key for key, entry in job.known.items() if key not in entries and entry.given is None]
 
 

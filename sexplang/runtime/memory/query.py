@@ -1,4 +1,4 @@
-"""The argument of `search-memory` → a query: a text, or a table of ContextGenerationInput."""
+"""The argument of `search-memory` as a query: a text, or a table of ContextGenerationInput."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,13 +10,13 @@ from sexplang.terms.values.text import text
 from sexplang.terms.values.value import Record, Symbol, Value
 
 STRATEGIES = {"content": 10, "metadata": 5}
-"""What is looked at, and how many matches there are where a query does not say."""
+"""Search strategies and their default number of matches."""
 
 MOST = 1000
-"""Matches of one query."""
+"""Maximum number of matches of one query."""
 
 PARTS = 1000
-"""Values inside a table of inputs, or of earlier outputs, that are looked at."""
+"""Maximum number of values read from a table of inputs or of earlier outputs."""
 
 _TEXTS = ("query", "template_description", "template_type", "template_subtype")
 _VALUES = ("inputs", "inherited_context", "previous_outputs")
@@ -25,37 +25,37 @@ FIELDS = (*_TEXTS, *_VALUES, "matching_strategy", "limit", "include_unmatched")
 
 @frozen
 class Query:
-    """What is looked for: `wanted` first, and `around` it with less weight."""
+    """The texts to search for: `wanted`, and `around` with less weight."""
 
     wanted: tuple[str, ...]
     around: tuple[str, ...] = ()
     strategy: str = "content"
     limit: int = STRATEGIES["content"]
     include_unmatched: bool = False
-    """Whether files that have none of the words follow those that do."""
+    """Whether files without a match follow the matches."""
 
 
-class Malformed(Exception):
-    """The query is none; the words say why."""
+class BadQuery(Exception):
+    """The argument is not a query. The message says why."""
 
 
 def query_of(given: Value) -> Query:
-    """The query that a value is. Raises Malformed."""
+    """Convert a value to a query. Raises BadQuery."""
     fields = given.fields if isinstance(given, Record) else given
     if isinstance(fields, dict) and not _is_text(given):
         return _from_fields(_normalize_names(fields))
     if given is None or not _is_text(given):
-        raise Malformed(f"a query is a text or a table of {', '.join(FIELDS)}")
+        raise BadQuery(f"a query is a text or a table of {', '.join(FIELDS)}")
     return Query((_describe(given),))
 
 
 def _normalize_names(given: dict[str, Value]) -> dict[str, Value]:
-    """The fields by their names in snake_case."""
+    """Return the fields with snake_case names."""
     fields: dict[str, Value] = {}
     for key, value in given.items():
         name = snake(key)
         if name in fields:
-            raise Malformed(f"`{name}` stands twice, in two spellings: keep one")
+            raise BadQuery(f"`{name}` stands twice, in two spellings: keep one")
         fields[name] = value
     return fields
 
@@ -63,21 +63,21 @@ def _normalize_names(given: dict[str, Value]) -> dict[str, Value]:
 def _from_fields(fields: dict[str, Value]) -> Query:
     unknown = [name for name in fields if name not in FIELDS]
     if unknown:
-        raise Malformed(f"a query has no field `{unknown[0]}`; it has {', '.join(FIELDS)}")
+        raise BadQuery(f"a query has no field `{unknown[0]}`; it has {', '.join(FIELDS)}")
     for name in _TEXTS:
         if not _is_text(fields.get(name)):
-            raise Malformed(f"`{name}` is a text")
+            raise BadQuery(f"`{name}` is a text")
     strategy = _name(fields.get("matching_strategy"), "content")
     if strategy not in STRATEGIES:
-        raise Malformed('`matching_strategy` is "content" or "metadata"')
+        raise BadQuery('`matching_strategy` is "content" or "metadata"')
     limit = fields.get("limit")
     if limit is None:
         limit = STRATEGIES[strategy]
     if type(limit) is not int or not 1 <= limit <= MOST:
-        raise Malformed(f"`limit` is an integer from 1 to {MOST:,}")
+        raise BadQuery(f"`limit` is an integer from 1 to {MOST:,}")
     unmatched = fields.get("include_unmatched")
     if unmatched is not None and not isinstance(unmatched, bool):
-        raise Malformed("`include_unmatched` is true or false")
+        raise BadQuery("`include_unmatched` is true or false")
     wanted = [_describe(fields.get(name)) for name in ("query", "template_description")]
     wanted += _texts(fields.get("inputs"))
     around = [each for name in _VALUES[1:] for each in _texts(fields.get(name))]
@@ -101,7 +101,7 @@ def _name(value: Value, default: str) -> Any:
 
 
 def _texts(value: Value) -> Iterator[str]:
-    """The texts in a value, however deep; numbers and names of fields say little."""
+    """Yield the texts in a value of any depth. Numbers and field names are left out."""
     work, seen = [value], 0
     while work and seen < PARTS:
         item = work.pop()

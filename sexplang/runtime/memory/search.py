@@ -1,9 +1,8 @@
-"""A query and an index → its matches, best first, by what is known of the files.
+"""The search of an index: matches for a query, best first.
 
-Law: what is found, its order and its scores follow from the query and from those files alone that
-whoever asks may know of. So SQLite says which files have a word, and where; what that is worth is
-reckoned here, since its own BM25 measures by all files, and takes a word that half of them have
-for none. What ranks alike is in order of its path.
+Law: matches, order and scores depend only on the query and on the files that the asker may know. So
+SQLite finds the words, and the score is computed here: its BM25 uses all files and ignores a word
+that half of them contain. Equal scores are ordered by path.
 """
 
 import sqlite3
@@ -12,7 +11,7 @@ from collections.abc import Callable
 from math import log
 from typing import Any
 
-from sexplang.runtime.memory.entries import SELECT, Entry, entry_of, on_one_line, sound
+from sexplang.runtime.memory.entries import SELECT, Entry, check_rows, entry_of, on_one_line
 from sexplang.runtime.memory.index_paths import home_of, path_of
 from sexplang.runtime.memory.query import Query
 from sexplang.runtime.memory.search_terms import terms
@@ -20,7 +19,7 @@ from sexplang.runtime.memory.store import open_to_read
 from sexplang.terms.texts.words import words
 
 AROUND = 0.25
-"""What a word of the inherited context or of earlier outputs counts."""
+"""The weight of a word of the inherited context or of earlier outputs."""
 
 NO_INDEX = "there is no index; `sexplang index PATH` makes one"
 
@@ -28,43 +27,43 @@ _WEIGHTS = {
     "content": {"names": 6.0, "summary": 3.0, "identifiers": 2.0},
     "metadata": {"names": 6.0, "facts": 1.0},
 }
-"""What a word is worth by where it stands, for each strategy."""
+"""Weights of a word by its column, for each strategy."""
 _ENOUGH, _LONG = 2.0, 200
-"""A word twice in a file is not worth twice as much; and the less, the more characters are kept of
-the file."""
+"""Saturation of a word's weight: repetitions count less, and so does a word of a long entry.
+Lengths are in characters."""
 _LEAST = 0.0001
-"""The score of a file that has one of the words, however little that says."""
+"""The minimum score of a file that contains one of the words."""
 
 _FILES = """select id, path, length(path) + length(coalesce(given, summary)) + length(identifiers)
     from files where skipped is null"""
-# As one text: to hand over one row for each file would take three times as long.
+# As one text: one row per file would take three times as long.
 _HAVING = "select group_concat(rowid) from words where words match ?"
 
-Shown = Callable[[str], str | None]
-"""An absolute path → how it is shown to whoever asks; None if they may not know of it."""
+PathDisplay = Callable[[str], str | None]
+"""A function from an absolute path to the path shown to the asker; None hides the file."""
 
 _Files = dict[int, tuple[int, str, int]]
-"""The files that may be known of, by their id: that, their key and their length in characters."""
+"""Visible files by id: id, key, and length in characters."""
 
 Reply = dict[str, Any]
-"""`{summary matches error}`; a match is `{id content relevance_score content_type source_path
+"""`{summary matches error}`. A match is `{id content relevance_score content_type source_path
 metadata}`."""
 
 
-def as_it_is(path: str) -> str:
-    """Shows everything, by absolute path."""
+def show_absolute(path: str) -> str:
+    """Show every file by its absolute path."""
     return path
 
 
-def search_index(index: str, query: Query, shown: Shown) -> Reply:
-    """The reply to a query. Raises a Refusal if the index cannot be used."""
+def search_index(index: str, query: Query, shown: PathDisplay) -> Reply:
+    """Return the reply to a query. Raises a Refusal if the index is unusable."""
     with open_to_read(index) as connection:
         if connection is None:
             return reply(NO_INDEX)
         home = home_of(index)
         files = {
             row[0]: row
-            for row in sound(connection.execute(_FILES), (int, str, int))
+            for row in check_rows(connection.execute(_FILES), (int, str, int))
             if shown(path_of(row[1], home)) is not None
         }
         scores = _scores(connection, query, files)
@@ -81,8 +80,8 @@ def search_index(index: str, query: Query, shown: Shown) -> Reply:
 
 
 def _check_words(connection: sqlite3.Connection, files: _Files) -> None:
-    """Where nothing is found: a word of the path of a file is, or the words are damaged. Raises a
-    DatabaseError."""
+    """Raise DatabaseError if a search without matches shows that the words are damaged: a word of a
+    file's path must be found."""
     for id, path, _ in files.values():
         word = next((each for each in words(path) if each.isascii() and each.isalnum()), None)
         if word is not None:
@@ -93,12 +92,12 @@ def _check_words(connection: sqlite3.Connection, files: _Files) -> None:
 
 
 def reply(summary: str, matches: list[Reply] | None = None, error: Any = None) -> Reply:
-    """What `search-memory` gives."""
+    """Return the reply of `search-memory`."""
     return {"summary": summary, "matches": matches or [], "error": error}
 
 
 def _scores(connection: sqlite3.Connection, query: Query, files: _Files) -> dict[int, float]:
-    """How well each file fits: above 0 if it has one of the words."""
+    """Return the scores of files with at least one of the words."""
     scores = _rank(connection, query, query.wanted, files)
     for id, score in _rank(connection, query, query.around, files).items():
         scores[id] = scores.get(id, 0.0) + AROUND * score
@@ -108,12 +107,12 @@ def _scores(connection: sqlite3.Connection, query: Query, files: _Files) -> dict
 def _rank(
     connection: sqlite3.Connection, query: Query, texts: tuple[str, ...], files: _Files
 ) -> dict[int, float]:
-    """Files with one of the words, the best with the score 1."""
+    """Return files with at least one of the words; the best has the score 1."""
     scores: dict[int, float] = defaultdict(float)
     for word in terms(texts):
         having: dict[int, float] = defaultdict(float)
         for column, weight in _WEIGHTS[query.strategy].items():
-            # The word is quoted: nothing that a query says is syntax of the search.
+            # The word is quoted, so a query contains no syntax of the search.
             ((ids,),) = connection.execute(_HAVING, (f'{column} : "{word}"',))
             for id in map(int, ids.split(",") if ids else ()):
                 having[id] += weight

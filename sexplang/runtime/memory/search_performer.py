@@ -1,11 +1,11 @@
-"""`search-memory` → its reply, whatever happens: what fails is told in the reply, never raised."""
+"""The performer of `search-memory`. Errors are part of the reply and never raised."""
 
 import os
 from typing import Any
 
 from sexplang.runtime.memory.index_paths import discover_index, with_slash
-from sexplang.runtime.memory.query import Malformed, query_of
-from sexplang.runtime.memory.search import NO_INDEX, Reply, Shown, reply, search_index
+from sexplang.runtime.memory.query import BadQuery, query_of
+from sexplang.runtime.memory.search import NO_INDEX, PathDisplay, Reply, reply, search_index
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.task import error_record
@@ -15,17 +15,17 @@ RETRIEVAL, PARSING = "context_retrieval_failure", "context_parsing_failure"
 
 
 def search(asked: Value, index: str | None, permissions: Permissions) -> Reply:
-    """The reply of an index, or where none is named of the one that the program's folder sees. It
-    holds only files that may be read."""
-    return answer(index or discover_index(permissions.base), asked, sight(permissions))
+    """Search an index, by default the one that the program's folder sees. Only readable files
+    match."""
+    return answer(index or discover_index(permissions.base), asked, make_display(permissions))
 
 
-def answer(index: str | None, asked: Value, shown: Shown) -> Reply:
-    """The reply to a query, or to what is none, of an index if there is one. What fails is tried
-    once more: another process may have been in the way."""
+def answer(index: str | None, asked: Value, shown: PathDisplay) -> Reply:
+    """Return the reply to a value, which may not be a query, from an index, which may be None. A
+    failure is retried once, since another process may have held the index."""
     try:
         query = query_of(asked)
-    except (Malformed, Fault) as wrong:
+    except (BadQuery, Fault) as wrong:
         return reply("", error=_failure(PARSING, str(wrong)))
     if index is None:
         return reply(NO_INDEX)
@@ -38,14 +38,14 @@ def answer(index: str | None, asked: Value, shown: Shown) -> Reply:
     return reply("", error=_failure(RETRIEVAL, error["message"], details, error["hint"]))
 
 
-def sight(permissions: Permissions) -> Shown:
-    """Shows what may be read: relative to the program's folder where it lies below that."""
+def make_display(permissions: Permissions) -> PathDisplay:
+    """Show readable files: relative to the program's folder if they lie below it."""
     places = [with_slash(os.path.realpath(place)) for place in permissions.grants("read")]
     base = with_slash(os.path.realpath(permissions.base))
 
     def show(path: str) -> str | None:
         for place in places:
-            # As for `read-file`: a folder's grant does not cover names that begin with a dot.
+            # As for `read-file`, a grant of a folder does not cover names that begin with a dot.
             below = path.startswith(place) and "/." not in path[len(place) - 1 :]
             if below or path + "/" == place:
                 return path.removeprefix(base)

@@ -1,4 +1,4 @@
-"""A text → the words that it is found by: the same for what is indexed and for what is asked."""
+"""The words of a text, equally for indexing and for searching."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -6,14 +6,15 @@ from collections.abc import Iterable
 from sexplang.terms.texts.words import IDLE, words
 
 MOST_TERMS = 64
-"""How many different words of a query are looked for: of a longer one those it says most often."""
+"""Maximum number of different words of a query. The most frequent ones are used."""
 
 LONGEST = 100_000
-"""Characters of a query that are looked at."""
+"""Maximum characters of a query that are read."""
 
 
 def terms(texts: Iterable[str]) -> tuple[str, ...]:
-    """The words to look for, each once: those said most often first, then by their place."""
+    """Return the words to search for, each once: the most frequent first, then in order of
+    appearance."""
     found = Counter(word for text in texts for word in words(text[:LONGEST]))
     telling = [(word, count) for word, count in found.items() if word not in IDLE]
     ranked = sorted(telling or found.items(), key=lambda each: -each[1])

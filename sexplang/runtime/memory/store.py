@@ -1,8 +1,8 @@
-"""The file of an index → a connection to it: SQLite, one transaction for whatever changes.
+"""The SQLite file of an index.
 
-Law: whoever reads sees the index before a change or after it, never between; a process that is
-killed while it writes leaves the index as it was. A file may come from anybody, with a folder: who
-reads it changes nothing, it has our tables and nothing else, and looking into it is bounded.
+Law: a reader sees the index before or after a change, never between. A process killed while it
+writes leaves the index unchanged. A file may come from anyone: reading does not change it, only our
+own tables are accepted, and the work of reading is bounded.
 """
 
 import os
@@ -21,23 +21,24 @@ from sexplang.runtime.refusal import Refusal, refuse
 
 VERSION = 2
 APPLICATION = 0x73657870
-"""What tells this kind of file from other databases: `sexp`."""
+"""The application id in the file's header: `sexp`."""
 
 PATIENCE = 60.0
-"""Seconds for which another process that changes the index is waited for."""
+"""Seconds to wait for another process that changes the index."""
 _TICK = 0.05
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
-"""The last is several who open a new file at the same moment."""
+"""Error codes of a locked database. The last one occurs when several processes create the file at
+once."""
 
 MOST_STEPS = 100_000_000
-"""Instructions of SQLite for all that is asked of an index that was opened once: some seconds."""
+"""Maximum SQLite instructions for one opened index; they take some seconds."""
 _MOST_OPENING = 100_000
-"""Those of telling what it is, a few hundred of an index of ours."""
+"""Maximum SQLite instructions for opening. Our index takes a few hundred."""
 _BETWEEN = 1_000
-"""Instructions between two looks at the account."""
+"""SQLite instructions between two checks of the maximum."""
 
 LONGEST = 32_000_000
-"""Bytes of a value, a list of ids too."""
+"""Maximum bytes of a value, also of a list of ids."""
 _LONGEST_STATEMENT = 100_000
 
 _FILES = (
@@ -51,22 +52,22 @@ _FILES = (
         given text, skipped text)""",
     f"pragma application_id = {APPLICATION}",
 )
-# What is a word is said by `terms.words` alone: to this tokenizer it is whatever has no space.
+# `words` splits the text. For this tokenizer a word is anything without a space.
 _WORDS = """create virtual table words using fts5 (
         names, summary, identifiers, facts, tokenize = 'porter {}')"""
 _TOKENIZERS = {1: "unicode61", VERSION: "ascii"}
-"""By the version of an index."""
+"""Tokenizers by the version of an index."""
 
-# One statement sees one state: who makes the index meanwhile is seen as a whole or not at all.
+# One statement sees one state: a concurrent creation is seen as a whole or not at all.
 _IDENTITY = """select application_id, user_version, (select count(*) from sqlite_master)
     from pragma_application_id, pragma_user_version"""
 
 _SMALLEST = 512
-"""Bytes of the shortest database: one page."""
+"""Bytes of the smallest database: one page."""
 
 
 def missing(path: str) -> bool:
-    """Whether there is no index yet: no file, or one that an interrupted first run left empty."""
+    """Whether there is no index: no file, or an empty one after an interrupted first update."""
     try:
         status = os.stat(path)
     except OSError:
@@ -76,8 +77,9 @@ def missing(path: str) -> bool:
 
 @contextmanager
 def open_to_read(path: str) -> Iterator[sqlite3.Connection | None]:
-    """The index to look into; None where there is none. One of an older version is renewed first,
-    if it can be written. Raises a Refusal: `bad-index`, `index-too-new`, `index-failed`."""
+    """Yield a connection for reading, or None if there is no index. An older version is upgraded
+    first if the file is writable. Raises a Refusal: `bad-index`, `index-too-new`, `index-failed`.
+    """
     if missing(path):
         yield None
         return
@@ -100,9 +102,9 @@ def open_to_read(path: str) -> Iterator[sqlite3.Connection | None]:
 
 @contextmanager
 def open_to_change(path: str, patience: float = PATIENCE) -> Iterator[sqlite3.Connection]:
-    """The index to change, made where there is none. All changes are kept at the end, or none if
-    anything is raised. Those who change it take turns. Raises a Refusal as `reading` does, and
-    `index-busy`."""
+    """Yield a connection for changing; a missing index is created. All changes are committed at the
+    end, or none after an exception. Writers take turns. Raises a Refusal as `open_to_read` does,
+    and `index-busy`."""
     _make_folder(path)
     with _explain_errors(path):
         _check_kind(path)
@@ -110,7 +112,7 @@ def open_to_change(path: str, patience: float = PATIENCE) -> Iterator[sqlite3.Co
         connection = _limit(sqlite3.connect(path, timeout=0, isolation_level=None))
         try:
             _begin(connection, path, patience)
-            connection.set_progress_handler(None, 0)  # what is done now is ours
+            connection.set_progress_handler(None, 0)  # no limit for our own work
             try:
                 _renew(connection, _version(connection, path))
                 yield connection
@@ -123,7 +125,7 @@ def open_to_change(path: str, patience: float = PATIENCE) -> Iterator[sqlite3.Co
 
 
 def _renew(connection: sqlite3.Connection, version: int) -> None:
-    """Makes the tables of an index that has none, or its words anew from what it knows of files."""
+    """Create the tables of an empty index, or rebuild the words of an older version."""
     if version == 0:
         for statement in _FILES:
             connection.execute(statement)
@@ -135,11 +137,11 @@ def _renew(connection: sqlite3.Connection, version: int) -> None:
 
 
 def _begin(connection: sqlite3.Connection, path: str, patience: float) -> None:
-    """Begins to change; between two looks whether it is our turn, Ctrl-C is heard."""
+    """Begin a write transaction. Waiting for other writers can be interrupted with Ctrl-C."""
     until = monotonic() + patience
     while True:
         try:
-            _version(connection, path)  # nobody else's database is touched
+            _version(connection, path)  # a foreign database is not changed
             connection.execute("pragma journal_mode = wal")
             connection.execute("begin immediate")
             return
@@ -157,15 +159,15 @@ def _begin(connection: sqlite3.Connection, path: str, patience: float) -> None:
 
 
 def _open(path: str) -> sqlite3.Connection:
-    """An existing file, to read. Where nothing can be written beside it, the file as it is."""
-    from pathlib import Path  # with all that knows of addresses; an index is made without it
+    """Open an existing file for reading; in a read-only folder, without locks."""
+    from pathlib import Path  # imports much; making an index does not need it
 
     uri = Path(os.path.abspath(path)).as_uri()
-    # With the right to write, SQLite would play back a journal that came with the file, and remove
-    # whatever other file that names.
+    # A writable connection would play back a journal that came with the file, and remove
+    # the file that it names.
     connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=5, isolation_level=None)
     try:
-        _limit(connection).execute("begin")  # all that is asked sees what the first question saw
+        _limit(connection).execute("begin")  # all queries see the same state
         connection.execute("select count(*) from sqlite_master")
     except sqlite3.OperationalError as error:
         connection.close()
@@ -179,7 +181,7 @@ def _open(path: str) -> sqlite3.Connection:
 
 
 def _limit(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """The same, before the first look at what may be anything."""
+    """Limit the work of a connection before its first read."""
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
     connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _LONGEST_STATEMENT)
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
@@ -189,22 +191,22 @@ def _limit(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def _allow(connection: sqlite3.Connection, steps: int) -> None:
-    """Gives a connection an account of instructions; what would take more ends."""
+    """Set the maximum of SQLite instructions for a connection. More work ends with an error."""
     rest = iter(range(steps // _BETWEEN))
     connection.set_progress_handler(lambda: next(rest, None) is None, _BETWEEN)
 
 
 def _check_beside(path: str) -> None:
-    """What lies beside an index is SQLite's to open, and a journal SQLite's to play back, with the
-    removal of whatever file that names. Raises a Refusal for what SQLite did not put there for an
-    index of ours: a link, a pipe, a journal that names another file."""
+    """Refuse foreign files beside an index. SQLite would open them, play back a journal, and remove
+    the file that it names. Raises a Refusal for a link, a pipe, or a journal that names another
+    file."""
     for end in ("-journal", "-wal", "-shm"):
         place = os.path.realpath(path) + end
         try:
             status = os.lstat(place)
             if not stat.S_ISREG(status.st_mode):
                 raise _bad(path, f"{path}{end} is no regular file")
-            if end != "-journal":  # as with the file itself: the locks would go with it
+            if end != "-journal":  # closing it would release its locks, as for the file itself
                 continue
             with open(place, "rb") as file:
                 file.seek(max(0, status.st_size - len(_NAMES_ANOTHER)))
@@ -217,14 +219,13 @@ def _check_beside(path: str) -> None:
 
 
 _NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
-"""How a journal ends that does."""
+"""The end of a journal that names another file."""
 
 
 def _check_kind(path: str) -> None:
-    """SQLite takes a short file of any kind for an empty database, and would replace it.
+    """Refuse a short file of another kind, which SQLite would replace as an empty database.
 
-    The file is not opened for that: closing it would take the locks of whoever in this process is
-    at work on it.
+    The file is not opened: closing it would release the locks of other connections of this process.
     """
     try:
         status = os.stat(path)
@@ -236,15 +237,14 @@ def _check_kind(path: str) -> None:
         raise _make_failure(path, "it is a folder")
     if not os.access(path, os.R_OK):
         raise _make_failure(path, "it may not be read")
-    if not stat.S_ISREG(status.st_mode):  # a pipe would be waited for
+    if not stat.S_ISREG(status.st_mode):  # opening a pipe would block
         raise _bad(path, "it is no regular file")
     if 0 < status.st_size < _SMALLEST:
         raise _bad(path, "it is no database")
 
 
 def _version(connection: sqlite3.Connection, path: str) -> int:
-    """The version of an index of ours; 0 for an empty database, which is none yet. Raises a Refusal
-    for whatever else it is."""
+    """Return the version of an index; 0 for an empty database. Raises a Refusal for other files."""
     application, version, tables = connection.execute(_IDENTITY).fetchone()
     if application == 0 and version == 0 and tables == 0:
         return 0
@@ -264,8 +264,8 @@ def _version(connection: sqlite3.Connection, path: str) -> int:
 
 
 def _check_tables(connection: sqlite3.Connection, path: str, version: int) -> None:
-    """Raises a Refusal where something else than our tables is in an index: a view or a column that
-    is computed may take any time, and a trigger does what it likes."""
+    """Raise a Refusal for schema objects that are not ours. A view or a computed column may take
+    any time, and a trigger may do anything."""
     rows = connection.execute("select type, name, tbl_name, sql from sqlite_master limit 100")
     found = Counter(_read_declaration(row) for row in rows)
     odd = next(iter((found - _tables(version)) + (_tables(version) - found)), None)
@@ -275,7 +275,7 @@ def _check_tables(connection: sqlite3.Connection, path: str, version: int) -> No
 
 @cache
 def _tables(version: int) -> Counter[tuple[str, str, str, str]]:
-    """What SQLite says of an index of a version."""
+    """Return SQLite's declarations of the tables of a version."""
     with closing(sqlite3.connect(":memory:")) as connection:
         for statement in (*_FILES[:2], _WORDS.format(_TOKENIZERS[version])):
             connection.execute(statement)
@@ -289,7 +289,7 @@ def _read_declaration(row: tuple[Any, ...]) -> tuple[str, str, str, str]:
 
 
 def _make_folder(path: str) -> None:
-    """The folder of an index. Our own keeps itself out of git."""
+    """Create the folder of an index. Our own folder excludes itself from git."""
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(folder):
         return
@@ -307,12 +307,12 @@ def _make_folder(path: str) -> None:
 
 @contextmanager
 def _explain_errors(path: str) -> Iterator[None]:
-    """Whatever SQLite says, as a Refusal."""
+    """Convert SQLite errors to refusals."""
     try:
         yield
     except sqlite3.OperationalError as error:
-        # A plain error is one of the statement: the tables are not those that it speaks of. One
-        # without a code is Python's: a text in them is none.
+        # A plain error is one of the statement: the index lacks its tables. An error
+        # without a code is Python's: a value is not valid text.
         code = _code(error)
         if code == sqlite3.SQLITE_INTERRUPT:
             words = f"looking into it takes more than {MOST_STEPS:,} steps"
@@ -325,7 +325,7 @@ def _explain_errors(path: str) -> Iterator[None]:
         if type(error) not in (sqlite3.DatabaseError, sqlite3.DataError):
             raise
         raise _bad(path, str(error)) from None
-    except UnicodeDecodeError:  # SQLite quotes what is damaged, and Python cannot read that
+    except UnicodeDecodeError:  # SQLite's message quotes damaged text, which Python cannot decode
         raise _bad(path, "a text in it is damaged") from None
 
 

@@ -1,8 +1,8 @@
-"""The MemorySystem of the documents: an index of files, kept in one file of SQLite.
+"""The MemorySystem of the documents: an index of files in one SQLite file.
 
-What is kept of a file is its name, size, time, digest, a summary, what it defines, and its last
-commit; never its contents. `entries` and `update` are the documents' global index, `search` is
-their getRelevantContextFor. Nothing else is imported before it is needed.
+The index contains name, size, time, digest, summary, definitions and last commit of a file, but not
+its contents. `entries` and `update` are the documents' global index; `search` is their
+getRelevantContextFor. Imports are delayed until they are needed.
 """
 
 import os
@@ -23,8 +23,8 @@ def _whole(path: str | os.PathLike[str]) -> str:
 
 @frozen
 class MemorySystem:
-    """The index in a file, which need not be there yet. Every method raises a Refusal
-    (`bad-index`, `index-too-new`, `index-busy`, `index-failed`) if that cannot be used."""
+    """The index in a file, which need not exist yet. Each method raises a Refusal (`bad-index`,
+    `index-too-new`, `index-busy`, `index-failed`) if the index is unusable."""
 
     index: str = field(converter=_whole)
 
@@ -37,8 +37,7 @@ class MemorySystem:
         max_file_size: int = 1 << 20,
         watch: Callable[[int, int], None] | None = None,
     ) -> "Report":
-        """Brings the entries of a folder, a git repository or a file up to date; all of them or,
-        if anything is raised, none.
+        """Update the entries of a folder, a git repository or a file, all or none.
 
         Patterns are those of a `.gitignore`; `max_file_size` is in bytes. Also raises
         `file-not-found`, `file-failed`, `not-text` and `bad-pattern`.
@@ -48,31 +47,31 @@ class MemorySystem:
         return update_index(self.index, os.fspath(target), include, exclude, max_file_size, watch)
 
     def update(self, entries: Mapping[str, str]) -> None:
-        """Merges metadata that a host has of files, by absolute path; all of it or none.
+        """Merge a host's metadata of files, by absolute path, all or none.
 
-        Raises ValueError for a path that is relative, TypeError for what is no text.
+        Raises ValueError for a relative path, TypeError for metadata that is not text.
         """
         from sexplang.runtime.memory.contents import merge
 
         merge(self.index, entries)
 
     def entries(self) -> dict[str, str]:
-        """The metadata of every file as text, by absolute path."""
+        """Return the metadata of every file as text, by absolute path."""
         from sexplang.runtime.memory.contents import list_contents
 
         return {path: entry.text(path) for path, entry in list_contents(self.index).files.items()}
 
     def status(self) -> dict[str, Any]:
-        """`{index roots files}` as data: each root with its `path include exclude indexed`, each
-        file with its path and metadata."""
+        """Return `{index roots files}` as data: each root with its `path include exclude indexed`,
+        each file with its path and metadata."""
         from sexplang.runtime.memory.contents import list_contents
 
         return list_contents(self.index).plain()
 
     def search(self, query: Value) -> "Reply":
-        """`{summary matches error}` for a text or a table of ContextGenerationInput, of all files;
-        what goes wrong is told in `error`."""
-        from sexplang.runtime.memory.search import as_it_is
+        """Return `{summary matches error}` for a text or a table of ContextGenerationInput, over
+        all files. Failures are in `error`."""
+        from sexplang.runtime.memory.search import show_absolute
         from sexplang.runtime.memory.search_performer import answer
 
-        return answer(self.index, query, as_it_is)
+        return answer(self.index, query, show_absolute)

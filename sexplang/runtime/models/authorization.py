@@ -1,7 +1,7 @@
-"""A model that no person has named → whether it may be asked.
+"""The authorization of models that no person has named.
 
-Law: a program, a template, data and the configuration of a project reach with a model what they may
-reach without one. The host of an address is permitted as it is for any other, and a file too.
+Law: a program, a template, data or a project's configuration reaches through a model only what it
+may reach without one. Hosts and files of models need the usual permissions.
 """
 
 import os
@@ -11,7 +11,7 @@ import shlex
 from sexplang.guards.secrets import credentials_of, learn
 from sexplang.runtime.files.file_reader import resolve_path
 from sexplang.runtime.models import GrantScope
-from sexplang.runtime.models.adapters.messages import no_address
+from sexplang.runtime.models.adapters.messages import refuse_address
 from sexplang.runtime.permissions import Permissions, host_of
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import evolve
@@ -21,12 +21,12 @@ from sexplang.terms.texts.address import split_credentials
 _HOST = re.compile(
     r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]+)?(/[^\\]*)?(#.*)?", re.I | re.S
 )
-"""An address that no two libraries take for different ones: nothing stands before its host."""
+"""Addresses that all libraries parse in the same way: nothing precedes the host."""
 
 
 def authorize(name: str, held: GrantScope) -> str:
-    """The name, with the place of a file that it stands for. Raises a Refusal `net-denied`,
-    `path-denied` or of a file that is not there."""
+    """Return the name with the real path of a file in it. Raises a Refusal `net-denied`,
+    `path-denied`, or one for a missing file."""
     scheme, _, rest = name.partition(":")
     if scheme in ("http", "https"):
         _check_host(name, name, held.permissions)
@@ -35,18 +35,18 @@ def authorize(name: str, held: GrantScope) -> str:
     elif scheme in ("scripted", "replay"):
         return f"{scheme}:{resolve_path(rest, held.permissions)}"
     elif scheme == "local" and rest:
-        # Its engine is told to read it, and trusts it: lying in the program's folder is not enough.
+        # The engine trusts the file, so a place in the program's folder does not suffice.
         given = evolve(held.permissions, folder=None)
         path = os.path.normpath(os.path.join(held.permissions.base, rest))
         places = [place for each in given.read for place in (each, os.path.realpath(each))]
         if not any(f"{path}/".startswith(f"{place.rstrip('/')}/") for place in places):
-            raise _weights(name, path)
+            raise _refuse_weights(name, path)
         return f"{scheme}:{resolve_path(path, given)}"
     return name
 
 
-def _weights(name: str, path: str) -> Refusal:
-    """A file of weights that nobody has permitted by its name."""
+def _refuse_weights(name: str, path: str) -> Refusal:
+    """Return the refusal of a weights file that is not granted by name."""
     return refuse(
         "path-denied",
         f"the model `{name}` is in a file that may not be read: what a program names is read as "
@@ -58,8 +58,8 @@ def _weights(name: str, path: str) -> Refusal:
 
 
 def _is_anthropic_granted(models: Models) -> bool:
-    """Whether Anthropic's models may be asked: a key alone permits nothing where the default is
-    another's. The address of the environment is a person's word."""
+    """Whether Anthropic's models may be asked. A key alone is no grant if the default is another
+    provider's model. An address in the environment is a grant."""
     if models.default is None or os.environ.get("ANTHROPIC_BASE_URL"):
         return True
     said = (models.default, *models.models())
@@ -69,14 +69,14 @@ def _is_anthropic_granted(models: Models) -> bool:
 def _check_host(name: str, address: str, permissions: Permissions) -> None:
     shown, user, found = split_credentials(name)
     if user or found:
-        learn(credentials_of(name))  # it is in what is recorded of this call
+        learn(credentials_of(name))  # the recording of this call contains it
         raise refuse(
             "net-denied",
             f"the address {shown} is named with a credential, which only a person gives",
             hint=f"name the model by a word, and give that the address: --model NAME={shown}",
         )
     if address is name and not _HOST.fullmatch(name):
-        raise no_address(name)
+        raise refuse_address(name)
     hosts = host_of(address)
     if not set(hosts) & set(permissions.net):
         raise refuse(

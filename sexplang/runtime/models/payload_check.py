@@ -1,51 +1,53 @@
-"""What a program asks a model → what is wrong with its form: the same for every model."""
+"""The check of a payload's form, equal for all models."""
 
 from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
-from sexplang.runtime.files.surrogates import writable
+from sexplang.runtime.files.surrogates import require_text
 from sexplang.runtime.refusal import Refusal, make_task_failure
 from sexplang.terms.model.payload import PAYLOAD, SHOWN, clash, flaw, is_content, suggest_key
 from sexplang.terms.values.text import number
 
 DEEPEST = 200
-"""How deep a payload may nest."""
+"""Maximum nesting of a payload."""
 
 
 def check_payload(payload: Any) -> dict[str, Any]:
-    """The payload, if it has the form that `model` takes. Raises a Refusal `bad-payload`, or
-    `not-text` for text that no model can be sent."""
+    """Return a valid payload. Raises a Refusal `bad-payload`, or `not-text` for text with surrogate
+    halves."""
     messages = payload.get("messages") if isinstance(payload, dict) else None
     for key in payload if isinstance(payload, dict) else ():
         if key not in PAYLOAD:
-            raise bad(f"the payload of `model` has no key `{key[:SHOWN]}`", suggest_key(key))
+            raise refuse_payload(
+                f"the payload of `model` has no key `{key[:SHOWN]}`", suggest_key(key)
+            )
     if not isinstance(payload, dict) or not isinstance(messages, list) or not messages:
-        raise bad("`model` takes a table with a list of messages")
+        raise refuse_payload("`model` takes a table with a list of messages")
     for at, message in enumerate(messages, 1):
         if not _is_message(message):
             words = "has no role of user or assistant, or no content of whole blocks"
-            raise bad(f"message {at} in the payload of `model` {words}")
+            raise refuse_payload(f"message {at} in the payload of `model` {words}")
         if not _says_something(message["content"]):
             words = "has no text, or a blank one, and no provider takes that"
-            raise bad(f"message {at} in the payload of `model` {words}")
+            raise refuse_payload(f"message {at} in the payload of `model` {words}")
     for key, value in payload.items():
         why = flaw(key, value)
         if why is not None:
-            raise bad(f"`{key}` in the payload of `model` {why}")
+            raise refuse_payload(f"`{key}` in the payload of `model` {why}")
     clashing = clash(payload)
     if clashing is not None:
         key, why, hint = clashing
-        raise bad(f"`{key}` in the payload of `model` {why}", hint)
+        raise refuse_payload(f"`{key}` in the payload of `model` {why}", hint)
     for text in _texts(payload):
-        writable(text, "model")
+        require_text(text, "model")
     return payload
 
 
 _EXAMPLE = '(model {messages: [{role: "user" content: "Hello"}]})'
 
 
-def bad(problem: str, hint: str = _EXAMPLE) -> Refusal:
+def refuse_payload(problem: str, hint: str = _EXAMPLE) -> Refusal:
     return make_task_failure("protocol_error", "bad-payload", problem, hint=hint)
 
 
@@ -65,13 +67,13 @@ def _says_something(content: str | list[Any]) -> bool:
 
 
 def _texts(payload: dict[str, Any]) -> Iterator[str]:
-    """All texts in a payload, keys too. Raises a Refusal where it nests too deep, and for a number
-    that JSON has not."""
+    """Yield all texts of a payload, keys too. Raises a Refusal for too deep nesting, and for a
+    number that JSON lacks."""
     work: list[tuple[Any, int]] = [(payload, 0)]
     while work:
         data, depth = work.pop()
         if depth > DEEPEST:
-            raise bad(f"the payload of `model` nests more than {DEEPEST} levels deep")
+            raise refuse_payload(f"the payload of `model` nests more than {DEEPEST} levels deep")
         if isinstance(data, str):
             yield data
         elif isinstance(data, dict):
@@ -80,4 +82,6 @@ def _texts(payload: dict[str, Any]) -> Iterator[str]:
         elif isinstance(data, list):
             work += [(item, depth + 1) for item in data]
         elif isinstance(data, float) and not isfinite(data):
-            raise bad(f"the payload of `model` holds {number(data)}, and JSON has no such number")
+            raise refuse_payload(
+                f"the payload of `model` holds {number(data)}, and JSON has no such number"
+            )

@@ -1,4 +1,4 @@
-"""A model's name and its tokens → US dollars, by the price table of genai-prices (offline)."""
+"""Prices of model calls in US dollars, by the offline table of genai-prices."""
 
 from collections.abc import Callable
 from functools import cache
@@ -9,17 +9,17 @@ from sexplang.terms.classes.node import frozen
 from sexplang.terms.model.roles import ALL, Models, normalize_name
 
 FREE = ("local", "scripted", "replay")
-"""Models that cost nothing."""
+"""Schemes of models that cost nothing."""
 
 
 def prices(
     models: Models | None = None, *, function: bool = False, is_replayed: bool = False
 ) -> Callable[..., float | None]:
-    """The function from the model that a call names, input and output tokens, and input tokens
-    that the provider's prompt cache keeps and gives, to US dollars of who answers by `models`; None
-    where nobody knows. With `function`, one of the host's answers, and no model stands behind a
-    name that nobody gave. With `is_replayed`, what a recording answers costs what it cost then. The
-    table is loaded when the first price is asked for."""
+    """Return the price function of a run: from the model name of a call, input and output tokens,
+    and tokens written to and read from the provider's prompt cache, to US dollars; None if unknown.
+    `models` resolve the name. With `function`, a host's function answers, and a call without a
+    model name has no model. With `is_replayed`, a recorded reply costs its recorded price. The
+    table is loaded at the first price."""
     answering = cache(
         lambda: (models or Models()) if function else with_default(models or Models())
     )
@@ -41,7 +41,7 @@ def prices(
 
 @frozen
 class Rates:
-    """US dollars of one token: of input, output, and input that a prompt cache keeps and gives."""
+    """US dollars per token: input, output, written to and read from a prompt cache."""
 
     input: float
     output: float
@@ -49,13 +49,13 @@ class Rates:
     read: float
 
     def cost(self, taken: int, given: int, written: int = 0, read: int = 0) -> float:
-        """US dollars of so many."""
+        """Return the US dollars of these token counts."""
         fresh, kept = taken * self.input + given * self.output, written * self.written
         return fresh + kept + read * self.read
 
 
 def rates(name: str) -> Rates | None:
-    """What the table says of a model; None where it does not know it."""
+    """Return the rates of a model, or None if the table lacks it."""
     model = name.replace("#", ":").rsplit(":", 1)[-1]
     if model not in _known:
         _known[model] = _look_up(model)
@@ -63,7 +63,7 @@ def rates(name: str) -> Rates | None:
 
 
 def table() -> str | None:
-    """The name and version of the price table, if there is one."""
+    """Return the name and version of the price table, or None."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -74,14 +74,14 @@ def table() -> str | None:
 
 @frozen
 class AnsweringModel:
-    """Who answered to a name when a run was recorded, and at what price, if that was known."""
+    """The model that answered to a name in a recorded run, and its rates if known."""
 
     model: str
     rates: Rates | None
 
 
 def find_recorded_answers(models: Models) -> dict[str | None, AnsweringModel]:
-    """Who answered to which name in the recording that answers to all; nobody, where none does."""
+    """Return the recorded answering models, by name, if one recording answers all; else none."""
     scheme, _, path = models.own.get(ALL, "").partition(":")
     if scheme != "replay":
         return {}
@@ -91,7 +91,7 @@ def find_recorded_answers(models: Models) -> dict[str | None, AnsweringModel]:
 
 
 def choose_windows(models: Models) -> Models:
-    """Whose windows conversations have: in a replay, those of the models that answered then."""
+    """Return the models whose context windows apply: in a replay, the recorded ones."""
     then = find_recorded_answers(models)
     if not then:
         return with_default(models)
@@ -115,8 +115,8 @@ def _look_up(model: str) -> Rates | None:
 
     try:
         taken = cost(input_tokens=many)
-        # In that table the input is all of it, from the cache or not. Where it has no rate for
-        # the cache, that is charged like any other input.
+        # The table's input includes tokens from the cache. If it has no rate for
+        # the cache, they are charged as other input.
         written = cost(input_tokens=many, cache_write_tokens=many) or taken
         read = cost(input_tokens=many, cache_read_tokens=many) or taken
         return Rates(taken, cost(output_tokens=many), written, read)

@@ -1,4 +1,4 @@
-"""A call of a model that may fail for reasons that pass → its reply, after some attempts."""
+"""Retries of a model call after failures that may pass."""
 
 from collections.abc import Awaitable, Callable
 from time import monotonic
@@ -7,18 +7,18 @@ from typing import Any
 import anyio
 
 from sexplang.runtime.driver.answers import RetriedReply, Watch
-from sexplang.runtime.driver.event_loop import follow, may_retry
+from sexplang.runtime.driver.event_loop import follow_attempts, may_retry
 from sexplang.runtime.driver.events import Retrying
 from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulator
 from sexplang.runtime.models.attempts import Attempts
-from sexplang.runtime.models.circuit_breaker import CircuitBreaker, Retries, pause
+from sexplang.runtime.models.circuit_breaker import CircuitBreaker, Retries, backoff
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.effect import Request
 from sexplang.terms.task import error_record, longer
 from sexplang.terms.values.value import Record
 
 Send = Callable[[StreamAccumulator], Awaitable[Any]]
-"""Begins an attempt at a call, whose reply grows where everybody sees it."""
+"""Start an attempt; the partial reply grows in the given accumulator."""
 
 
 async def call_with_retries(
@@ -30,11 +30,11 @@ async def call_with_retries(
     seconds: float | None,
     model: str = "",
 ) -> Any:
-    """The reply, within `seconds` for all attempts if that is given; an Answer where it took more
-    than one. Raises a Refusal that says how often it was tried. What attempts without a reply took
-    is in the reply's usage, or in the Refusal."""
+    """Return the reply, or a RetriedReply after several attempts. `seconds` limits all attempts
+    together. Raises a Refusal with the number of attempts. The reply or the refusal contains the
+    usage of failed attempts."""
     lost = Attempts()
-    follow(request, lost)
+    follow_attempts(request, lost)
     if seconds is None:
         bound = retries.total
         return await _retry(send, request, server, retries, on_event, bound, lost, model)
@@ -48,14 +48,14 @@ async def call_with_retries(
                 "seconds",
                 f"the model did not answer in the {seconds:g} seconds that one call may take",
                 details={"resource": "seconds", "metrics": {"used": seconds, "limit": seconds}},
-                hint=_longer(request, seconds),
+                hint=_timeout_hint(request, seconds),
             )
         )
     )
 
 
-def _longer(request: Request, seconds: float) -> str:
-    """What to write for a call that may take longer: a task's in its template, a payload's own."""
+def _timeout_hint(request: Request, seconds: float) -> str:
+    """Return the hint for a longer timeout: in the task's template, or in the payload."""
     payload = request.arguments[0]
     if isinstance(payload.get("task"), str):
         return longer(payload["task"], seconds)
@@ -85,14 +85,14 @@ async def _retry(
             return value if attempt == 1 else RetriedReply(lost.add_usage(value), attempt)
         except Refusal as refusal:
             took = lost.fail(refusal)
-            wait = pause(request.id, attempt, refusal.retry_after, retries)
+            wait = backoff(request.id, attempt, refusal.retry_after, retries)
             server.record_failure(request.id, refusal, wait, model)
-            last = attempt >= _most(refusal, retries) or monotonic() + wait > until
+            last = attempt >= _max_attempts(refusal, retries) or monotonic() + wait > until
             if not refusal.again or last:
                 raise lost.add_partial(with_attempts(refusal, attempt)) from None
             if took and not may_retry(request.id, attempt, took):
                 raise lost.add_partial(with_attempts(with_budget_stop(refusal), attempt)) from None
-            _tell(on_event, request, attempt, wait, refusal)
+            _report_retry(on_event, request, attempt, wait, refusal)
         finally:
             server.release_probe(request.id)
         await anyio.sleep(wait)
@@ -107,23 +107,25 @@ async def _wait_for_server(
     on_event: Watch | None,
     model: str,
 ) -> None:
-    """Waits until the server may be asked for a model."""
+    """Wait until the circuit breaker admits the request."""
     while (wait := server.wait(request.id, until, model)) != 0.0:
         if wait is None:
             probed = anyio.Event()
-            server.when_probed(probed.set)
+            server.on_probe_end(probed.set)
             await probed.wait()
         else:
-            _tell(on_event, request, attempt - 1, wait, server.why(model), held=True)
+            _report_retry(
+                on_event, request, attempt - 1, wait, server.cause_of_wait(model), held=True
+            )
             await anyio.sleep(wait)
 
 
-def _most(refusal: Refusal, retries: Retries) -> int:
+def _max_attempts(refusal: Refusal, retries: Retries) -> int:
     is_silent = refusal.error.fields["details"].get("code") == "model-timeout"
     return min(retries.attempts, retries.silent) if is_silent else retries.attempts
 
 
-def _tell(
+def _report_retry(
     on_event: Watch | None,
     request: Request,
     attempt: int,
@@ -137,7 +139,7 @@ def _tell(
 
 
 def with_budget_stop(refusal: Refusal) -> Refusal:
-    """The same refusal, of a call that is not tried again for the sake of its budget."""
+    """Mark a refusal: no budget admits another attempt."""
     hint = "another attempt does not fit into the budget: allow more tokens or usd"
     details = {**refusal.error.fields["details"], "stopped": "budget"}
     refusal.error = Record("error", {**refusal.error.fields, "details": details, "hint": hint})
@@ -145,7 +147,7 @@ def with_budget_stop(refusal: Refusal) -> Refusal:
 
 
 def with_attempts(refusal: Refusal, attempts: int) -> Refusal:
-    """The same refusal, saying how often it was tried."""
+    """Set the number of attempts of a refusal."""
     refusal.attempts = attempts
     fields = dict(refusal.error.fields)
     fields["details"] = {**fields["details"], "attempts": attempts}

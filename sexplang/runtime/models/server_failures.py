@@ -1,4 +1,4 @@
-"""What a server or the way to it did wrong → a Refusal, and whether to try again."""
+"""Failures of a server or of the connection as refusals, with their `again`."""
 
 import json
 import re
@@ -11,8 +11,8 @@ from sexplang.terms.task import error_record
 AGAIN = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
 
 GATEWAYS = frozenset((502, 504))
-"""What stands before a server does not know what that has done. With any other status of 400 and
-above a server says itself that it gives no reply."""
+"""Statuses of a gateway, which does not know whether the server behind it has answered. With any
+other status from 400 the server itself gives no reply."""
 
 STATUS_OF_TYPE = {
     "rate_limit_error": 429,
@@ -26,7 +26,7 @@ STATUS_OF_TYPE = {
     "request_too_large": 413,
     "invalid_request_error": 400,
 }
-"""For errors that come inside a stream."""
+"""Statuses of error types inside a stream."""
 
 CODES = {
     400: ("llm_error", "model-refused-request"),
@@ -53,22 +53,22 @@ LONGEST = 500
 
 
 def refusal_of(error: Exception, server: str) -> Refusal:
-    """What was raised around a call, as a Refusal."""
+    """Return the refusal for an exception of a call."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, TimeoutError):
-        raise error  # the deadline of the attempt, which knows its own length
+        raise error  # the deadline of the attempt; the caller knows its length
     if "Timeout" in type(error).__name__:
         return refuse_timeout(server, None, sent=_was_sent(error))
     if _is_transport(error):
         return _no_connection(error, server)
     if isinstance(error, ValueError):
-        return not_a_reply(server, "what it sent cannot be read as JSON")
-    return not_a_reply(server, "its events lack what the protocol wants, or come out of order")
+        return refuse_bad_reply(server, "what it sent cannot be read as JSON")
+    return refuse_bad_reply(server, "its events lack what the protocol wants, or come out of order")
 
 
 def refuse_status(body: bytes, response: Any, server: str, name: str) -> Refusal:
-    """A status of 400 or above."""
+    """Return the refusal for a status from 400."""
     try:
         event = json.loads(body)
     except (ValueError, RecursionError):
@@ -77,7 +77,7 @@ def refuse_status(body: bytes, response: Any, server: str, name: str) -> Refusal
 
 
 def refuse_stream_error(event: Any, response: Any, server: str, name: str) -> Refusal:
-    """An error in the midst of a stream, which came with status 200: only its type tells."""
+    """Return the refusal for an error event in a stream with status 200."""
     status = STATUS_OF_TYPE.get(str(_read_error(event).get("type")), 500)
     return _make_refusal(status, event, response.headers, server, name)
 
@@ -94,7 +94,9 @@ def _make_refusal(status: int, event: Any, headers: Any, server: str, name: str)
     assert isinstance(words, str)
     long = _TOO_LONG.search(words) if status in (400, 413) else None
     if long is not None:
-        return too_long(name, *[int(number) if number else None for number in long.groups()])
+        return refuse_long_request(
+            name, *[int(number) if number else None for number in long.groups()]
+        )
     return make_task_failure(
         reason,
         code,
@@ -113,8 +115,9 @@ def _make_refusal(status: int, event: Any, headers: Any, server: str, name: str)
 _TOO_LONG = re.compile(r"prompt is too long(?:: (\d+) tokens > (\d+) maximum)?")
 
 
-def too_long(name: str, used: Any, limit: Any) -> Refusal:
-    """The request does not fit into the model's context window. Numbers are tokens, or None."""
+def refuse_long_request(name: str, used: Any, limit: Any) -> Refusal:
+    """Return the refusal of a request that exceeds the model's context window. Numbers are tokens
+    or None."""
     amounts = f"has {used} tokens, more than the {limit} that" if used and limit else "is more than"
     return Refusal(
         error_record(
@@ -132,7 +135,7 @@ def too_long(name: str, used: Any, limit: Any) -> Refusal:
 
 
 def retry_after(headers: Any) -> float | None:
-    """Seconds that the server asks to wait; None if it says nothing that can be read so."""
+    """Return the seconds that the server asks to wait, or None."""
     for header, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(header)) * unit
@@ -144,7 +147,8 @@ def retry_after(headers: Any) -> float | None:
 
 
 def refuse_redirect(response: Any, server: str) -> Refusal:
-    """A status of 3xx: where it leads, nobody has permitted, and what is asked would go there."""
+    """Return the refusal of a redirect: its target is not permitted and would receive the
+    request."""
     to = shorten(str(response.headers.get("location") or "nowhere"), LONGEST)
     return make_task_failure(
         "configuration_error",
@@ -157,7 +161,8 @@ def refuse_redirect(response: Any, server: str) -> Refusal:
 
 
 def _is_transport(error: Exception) -> bool:
-    """Whatever carries the connection: each library has classes of its own, with these names."""
+    """Whether an exception class is a connection failure. Each library has its own classes with
+    these names."""
     return isinstance(error, OSError) or any(
         kind.__name__ in ("TransportError", "NetworkError", "StreamError")
         for kind in type(error).__mro__
@@ -167,7 +172,7 @@ def _is_transport(error: Exception) -> bool:
 def _no_connection(error: Exception, server: str) -> Refusal:
     inner = error.__cause__ or error
     if "complete message body" in str(inner) or "payload is not completed" in str(inner):
-        return cut_short(server)
+        return refuse_cut_reply(server)
     return make_task_failure(
         "connection_error",
         "no-connection",
@@ -180,7 +185,7 @@ def _no_connection(error: Exception, server: str) -> Refusal:
 
 
 def _was_sent(error: Exception) -> bool:
-    """Whether a server may have read a request: not where no connection came about."""
+    """Whether the server may have read the request; not if no connection was made."""
     kinds = {kind.__name__ for kind in type(error.__cause__ or error).__mro__}
     return not kinds & _UNCONNECTED
 
@@ -189,16 +194,16 @@ _UNCONNECTED = {
     *("ClientConnectorError", "ConnectionTimeoutError", "ClientHttpProxyError", "InvalidURL"),
     *("ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"),
 }
-"""What aiohttp and httpx raise before they send anything."""
+"""Exceptions of aiohttp and httpx before anything is sent."""
 
 
 def _words(error: BaseException) -> str:
-    """What an error says: of an address without TLS, too, aiohttp says `ssl:default`."""
+    """Return an exception's message. aiohttp says `ssl:default` even for an address without TLS."""
     return str(error).replace(" ssl:default", "")
 
 
-def cannot(problem: str, hint: str) -> Refusal:
-    """The model in the process has not what a payload asks for."""
+def refuse_unsupported(problem: str, hint: str) -> Refusal:
+    """Return the refusal of a payload feature that the local model lacks."""
     return make_task_failure(
         "llm_error", "model-refused-request", problem, hint=f"{hint}, or use another --model"
     )
@@ -207,7 +212,7 @@ def cannot(problem: str, hint: str) -> Refusal:
 def refuse_timeout(
     server: str, seconds: float | None, *, again: bool = True, sent: bool = True
 ) -> Refusal:
-    """Nothing came, or not all of it, in the time there was."""
+    """Return the refusal for a reply that did not arrive in time."""
     span = f" within {seconds:g} seconds" if seconds is not None else " for too long"
     return make_task_failure(
         "connection_error",
@@ -220,8 +225,8 @@ def refuse_timeout(
     )
 
 
-def cut_short(server: str) -> Refusal:
-    """The reply ended before its end."""
+def refuse_cut_reply(server: str) -> Refusal:
+    """Return the refusal for a reply that ended early."""
     return make_task_failure(
         "connection_error",
         "reply-cut-short",
@@ -233,8 +238,8 @@ def cut_short(server: str) -> Refusal:
     )
 
 
-def not_a_reply(server: str, problem: str) -> Refusal:
-    """Status 200, and yet not what the protocol says."""
+def refuse_bad_reply(server: str, problem: str) -> Refusal:
+    """Return the refusal for a reply with status 200 that violates the protocol."""
     return make_task_failure(
         "protocol_error",
         "bad-reply",

@@ -1,6 +1,6 @@
-"""`run-script` → what a script says: no shell, only what is permitted, and nothing is left behind.
+"""The performer of `run-script`: no shell, only permitted executables, no surviving processes.
 
-Elsewhere than on Linux nothing is run: what ends a script with all that it started is missing.
+Scripts run on Linux only: other systems lack the means to end all processes of a script.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from sexplang.terms.effect import Request
 
 
 def make_run_script(permissions: Permissions) -> Performer:
-    """The performer of `run-script`."""
+    """Return the performer of `run-script`."""
 
     def perform(request: Request) -> Any:
         from sexplang.runtime.scripts.script_request import MOST_BYTES, script_of
@@ -24,7 +24,7 @@ def make_run_script(permissions: Permissions) -> Performer:
 
 
 def list_named_files(given: Any, permissions: Permissions) -> Any:
-    """The files that a command of `list-files` names."""
+    """Return the files that a command of `list-files` names."""
     from sexplang.runtime.scripts.file_commands import run_file_command
 
     return run_file_command(given, permissions)

@@ -1,18 +1,16 @@
-"""A command that only names files → the files that may be read, as `list-files` says them.
+"""Commands that only name files, for `list-files`: `ls`, `find` and `git ls-files`.
 
-`ls`, `find` and `git ls-files` need no permission of their own: they are told nothing but what to
-look for, in places that may be read. What they say is looked at again, name by name, because a link
-may have been put where there was a folder.
+They need no permission of their own, since they only search readable places. Each name in their
+output is checked again, because a link may have replaced a folder.
 """
 
 import os
 
 from sexplang.runtime.files.file_reader import display_path, is_file, locate
 from sexplang.runtime.files.path_patterns import split_pattern
-from sexplang.runtime.files.surrogates import writable
+from sexplang.runtime.files.surrogates import require_text
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refuse
-from sexplang.runtime.scripts.output_paths import paths_printed
 from sexplang.runtime.scripts.script_request import check_supervision, command_of
 from sexplang.terms.file_command import KNOWN, Listing, listing
 from sexplang.terms.values.value import Value
@@ -20,8 +18,8 @@ from sexplang.terms.values.value import Value
 SECONDS = 5.0
 MOST_BYTES = 100_000
 
-# A folder that somebody else made may hold a repository whose settings name commands: none of them
-# is run, nothing is fetched, nothing is written.
+# The settings of a foreign repository may name commands. These settings run none, fetch nothing and
+# write nothing.
 _GIT_SETTINGS = (
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
@@ -37,8 +35,8 @@ _GIT_ENVIRONMENT = {
 
 
 async def run_file_command(given: tuple[Value, ...], permissions: Permissions) -> tuple[str, ...]:
-    """The files that a command names, each once. Raises a Refusal for what does more than that,
-    looks elsewhere, or fails."""
+    """Return the files that a command names, each once. Raises a Refusal if the command does more
+    than that, searches elsewhere, or fails."""
     from sexplang.runtime.scripts.script_runner import run_script
 
     command = _listing_of(given)
@@ -61,7 +59,7 @@ async def run_file_command(given: tuple[Value, ...], permissions: Permissions) -
             hint="name the folder, or part of the names: find docs -name '*.md'",
             limit=MOST_BYTES,
         )
-    found = [_display_path(path, permissions) for path in paths_printed(command, reply["stdout"])]
+    found = [_display_path(path, permissions) for path in parse_paths(command, reply["stdout"])]
     return tuple(dict.fromkeys([path for path in found if path is not None]))
 
 
@@ -72,7 +70,7 @@ def _listing_of(given: tuple[Value, ...]) -> Listing:
             "the words of a command are texts",
             hint='for example (list-files ["find" "docs" "-name" "*.md"])',
         )
-    words = tuple([writable(word, "list-files") for word in given])
+    words = tuple([require_text(word, "list-files") for word in given])
     command = listing(words) if "\0" not in "".join(words) else "no word can hold NUL"
     if isinstance(command, Listing):
         return command
@@ -86,7 +84,7 @@ def _listing_of(given: tuple[Value, ...]) -> Listing:
 
 
 def _run_as(command: Listing) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The words that are run, and what they see of the environment beside the usual."""
+    """Return the words to run and additional environment variables."""
     if command.name != "git ls-files":
         return (command.name, *command.arguments), {}
     settings = [word for setting in _GIT_SETTINGS for word in ("-c", setting)]
@@ -95,7 +93,7 @@ def _run_as(command: Listing) -> tuple[tuple[str, ...], dict[str, str]]:
 
 
 def _check_open(place: str, permissions: Permissions) -> None:
-    """Raises a Refusal for a place that may not be read, or that a link makes one."""
+    """Raise a Refusal for a place that may not be read, directly or through a link."""
     fixed, _ = split_pattern(place) if any(letter in place for letter in "*?[") else (place, ())
     locate(fixed or ".", permissions, "read")
     real = os.path.realpath(os.path.join(permissions.base, fixed or "."))
@@ -109,3 +107,37 @@ def _display_path(path: str, permissions: Permissions) -> str | None:
         return None
     whole = os.path.join(root, relative)
     return display_path(whole, permissions) if is_file(path, permissions) else None
+
+
+def parse_paths(command: Listing, output: str) -> tuple[str, ...]:
+    """Return the paths in a command's output, relative to its working folder.
+
+    Each line is a path; `git ls-files -z` ends names with NUL. `find` prints in the order of the
+    disk, so its lines are sorted.
+    """
+    if command.name == "git ls-files":
+        return tuple([name for name in output.split("\0") if name])
+    lines = output.split("\n")
+    if command.name == "ls":
+        return _parse_ls(command, lines)
+    return tuple(sorted([line for line in lines if line]))
+
+
+def _parse_ls(command: Listing, lines: list[str]) -> tuple[str, ...]:
+    """Return the paths in the output of `ls`, which prints names without their folder. With several
+    folders or `-R`, a line with a colon names the folder of the following lines."""
+    places = command.places
+    letters = "".join([word for word in command.arguments if word.startswith("-")])
+    if "d" in letters:
+        return tuple([line for line in lines if line])
+    has_heads = "R" in letters or len(places) > 1
+    folder = "" if has_heads or not places else places[0]
+    found = []
+    for at, line in enumerate(lines):
+        if has_heads and line.endswith(":") and (at == 0 or not lines[at - 1]):
+            folder = line[:-1]
+        elif line:
+            # A file given as an argument is printed as given.
+            is_whole = "/" in line or not folder or (line,) == places
+            found.append(line if is_whole else f"{folder.rstrip('/')}/{line}")
+    return tuple(found)

@@ -1,6 +1,6 @@
-"""A command → its process under a supervisor: three pipes, and word of how it ended.
+"""A command's process under a supervisor: three pipes and the status of its end.
 
-Law: nothing that it started outlives the `async with`, nor this interpreter.
+Law: no process that it started outlives the `async with`, nor this interpreter.
 """
 
 import os
@@ -20,13 +20,13 @@ from sexplang.runtime.scripts.process_tree import end_below, is_over, is_stopped
 from sexplang.terms.classes.node import define, frozen
 
 GRACE = 5.0
-"""Seconds to see that all is gone. The supervisor goes on after them, with nobody to tell."""
+"""Seconds to confirm that all processes are gone. The supervisor continues after them."""
 
 PULSE = 1.0
-"""Seconds between two looks at whether the supervisor has been stopped."""
+"""Seconds between two checks whether the supervisor was stopped."""
 
 SOON = 0.01
-"""Seconds between two looks at what was adopted."""
+"""Seconds between two checks of adopted processes."""
 
 PIECE = 65536
 
@@ -35,29 +35,29 @@ _SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
 
 @frozen
 class Command:
-    """What is to be run: a file, its name and arguments, and all that it sees of ours."""
+    """A command to run: file, name, arguments and complete environment."""
 
     executable: str
     words: tuple[str, ...]
     environment: Mapping[str, str]
     folder: str
     seconds: float = inf
-    """After these it is ended."""
+    """Seconds after which it is ended."""
 
 
 @define(eq=False)
 class Process:
-    """A command that runs. Its pipes do not block; each has one reader or writer at a time."""
+    """A running command. Its pipes do not block; each has one reader or writer at a time."""
 
     popen: "subprocess.Popen[bytes]"
     line: socket.socket
     until: float
-    """When its time is up, on the monotonic clock, should the supervisor not say so."""
+    """The monotonic time of the command's end if the supervisor does not report it."""
     is_gone: bool = False
-    """Whether it has been seen that nothing of it is left."""
+    """Whether all its processes are confirmed to be gone."""
 
     async def send(self, data: bytes) -> None:
-        """Writes to its standard input. Raises OSError when nobody reads it any more."""
+        """Write to the standard input. Raises OSError if it has no reader any more."""
         assert self.popen.stdin is not None
         file, rest = self.popen.stdin.fileno(), memoryview(data)
         while rest:
@@ -66,23 +66,23 @@ class Process:
                 rest = rest[os.write(file, rest) :]
 
     def close_input(self) -> None:
-        """Ends its standard input."""
+        """Close the standard input."""
         assert self.popen.stdin is not None
         self.popen.stdin.close()
 
     async def receive(self, *, errors: bool = False) -> bytes:
-        """A piece of its output; empty at the end."""
+        """Return a piece of output; empty at the end."""
         pipe = self.popen.stderr if errors else self.popen.stdout
         assert pipe is not None
         while True:
-            # Waiting first lets others run, too, however fast it writes.
+            # Waiting first lets other tasks run, even if the command writes fast.
             await anyio.wait_readable(pipe.fileno())
             with suppress(BlockingIOError):
                 return os.read(pipe.fileno(), PIECE)
 
     async def wait_for_end(self) -> str:
-        """How it ended, all that it started with it: `exit N`, `timeout`, `error ERRNO`; "" if
-        nobody can say."""
+        """Return the status after the end of all processes: `exit N`, `timeout`, `error ERRNO`, or
+        "" if it is unknown."""
         unheard = False
         while True:
             with anyio.move_on_after(PULSE):
@@ -96,7 +96,7 @@ class Process:
 
 
 def can_supervise() -> bool:
-    """Whether this system has what it takes to leave no process behind."""
+    """Whether this system can end all processes of a command."""
     if sys.platform != "linux" or not sys.executable or not os.path.exists("/proc/self/stat"):
         return False
     try:
@@ -108,7 +108,7 @@ def can_supervise() -> bool:
 
 @asynccontextmanager
 async def supervise(command: Command) -> AsyncIterator[Process]:
-    """Starts a command; whatever happens inside, all its processes end with it. Raises OSError."""
+    """Start a command; all its processes end with the context. Raises OSError."""
     with reaper.adopt_orphans():
         ours, theirs = socket.socketpair()
         try:
@@ -145,7 +145,7 @@ def _start(command: Command, line: int) -> "subprocess.Popen[bytes]":
         pass_fds=(line,),
         cwd=command.folder,
         env=dict(command.environment),
-        start_new_session=True,  # Ctrl-C on the terminal is ours to pass on
+        start_new_session=True,  # the interpreter handles Ctrl-C
     )
 
 
@@ -154,15 +154,15 @@ async def _wait_until_gone(popen: "subprocess.Popen[bytes]") -> None:
         await _over(popen)
         status = popen.wait()
     finally:
-        reaper.over(popen.pid)
-    while status and reaper.end_orphans():  # it was killed, and has left what it watched over
+        reaper.end_guard(popen.pid)
+    while status and reaper.end_orphans():  # it was killed and has left orphans
         await anyio.sleep(SOON)
 
 
 async def _over(popen: "subprocess.Popen[bytes]") -> None:
     try:
         file = os.pidfd_open(popen.pid)
-    except ProcessLookupError:  # somebody else has waited for it
+    except ProcessLookupError:  # another thread has reaped it
         return
     try:
         ended = False

@@ -1,6 +1,6 @@
-"""A supervisor that its script has stopped → its processes ended all the same.
+"""The end of a process tree whose supervisor was stopped by the script.
 
-No process can refuse to be stopped. One that is cannot end anything, so whoever waits for it does.
+A process cannot refuse SIGSTOP, and a stopped one cannot end others. So the interpreter does it.
 """
 
 import os
@@ -9,13 +9,13 @@ from contextlib import suppress
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether a process stands still because somebody has told it to."""
+    """Whether a process is stopped by a signal."""
     return _stat(pid)[:1] == ["T"]
 
 
 def end_below(root: int) -> None:
-    """Wakes a process, and kills what is below it but for its own child, the keeper, which is woken
-    too: they bury the others. Once is not enough where somebody starts more, or stops them again.
+    """Wake a process and kill its descendants except its child, the keeper, which is woken too.
+    Both then reap the others. The caller repeats this while processes are started or stopped again.
     """
     tree = _tree(root)
     keepers = tree.get(root, [])
@@ -30,7 +30,7 @@ def end_below(root: int) -> None:
 
 
 def _kill(pid: int, tree: dict[int, list[int]]) -> None:
-    """Ends a process, if the number is still that of one in the tree."""
+    """Kill a process if its id still belongs to the tree."""
     with suppress(OSError):
         file = os.pidfd_open(pid)
         try:
@@ -41,7 +41,7 @@ def _kill(pid: int, tree: dict[int, list[int]]) -> None:
 
 
 def _tree(root: int) -> dict[int, list[int]]:
-    """The children of each process."""
+    """Return the children of each process."""
     found: dict[int, list[int]] = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         found.setdefault(parent_of(int(name)), []).append(int(name))
@@ -49,18 +49,18 @@ def _tree(root: int) -> dict[int, list[int]]:
 
 
 def is_over(pid: int) -> bool:
-    """Whether a process has ended, though nobody may have waited for it."""
+    """Whether a process has ended, reaped or not."""
     return _stat(pid)[:1] in ([], ["Z"])
 
 
 def parent_of(pid: int) -> int:
-    """The process that has started or adopted it; 0 where there is no such process."""
+    """Return the parent of a process; 0 if there is no such process."""
     fields = _stat(pid)
     return int(fields[1]) if fields else 0
 
 
 def _stat(pid: int) -> list[str]:
-    """State, parent and so on; nothing where there is no such process."""
+    """Return the fields of /proc/PID/stat from the state on; empty if there is no such process."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].decode().split()

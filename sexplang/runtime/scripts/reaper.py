@@ -1,8 +1,8 @@
-"""Both supervisors of a script killed → what it started ended all the same, by the interpreter.
+"""The end of orphans whose two supervisors were killed.
 
-While one runs, the interpreter adopts what loses its parent below it (PR_SET_CHILD_SUBREAPER). That
-may be a process of an embedding program too. So each supervisor begins with a limit that nothing
-else has, which what it starts inherits, whatever session or environment it gives itself.
+While a script runs, the interpreter adopts orphans below it (PR_SET_CHILD_SUBREAPER). They may
+belong to an embedding program. So each supervisor starts with a unique resource limit, which all
+its descendants inherit, whatever session or environment they set.
 """
 
 import ctypes
@@ -21,15 +21,15 @@ from sexplang.terms.classes.node import define, field
 SUBREAPER, IS_SUBREAPER = 36, 37
 
 MARK = "Max realtime timeout"
-"""The limit as the system writes it. It bounds nothing here: it is 146,000 years."""
+"""The limit's name in /proc. Its value, about 146,000 years, limits nothing."""
 
 NESTED = 1000
-"""A limit can only be lowered: a script that runs the interpreter has others below its own."""
+"""The step between marks. Limits can only be lowered, so nested interpreters use lower ones."""
 
 
 @define(eq=False)
-class _Adopting:
-    """Who needs it at present, in all threads of this process."""
+class _Adoption:
+    """The threads of this process that need adoption at present."""
 
     guards: set[int] = field(factory=set)
     count: int = 0
@@ -37,18 +37,18 @@ class _Adopting:
     lock: Lock = field(factory=Lock)
 
 
-_adopting = _Adopting()
+_adopting = _Adoption()
 
 
 def mark() -> int:
-    """The limit with which the scripts of this process run."""
+    """Return the limit of this process's scripts."""
     hard = resource.getrlimit(resource.RLIMIT_RTTIME)[1]
     return (hard if 0 < hard < 1 << 62 else 1 << 62) - 1
 
 
 @contextmanager
 def adopt_orphans() -> Iterator[None]:
-    """Inside, this process adopts; behind the last one it is as it was before the first."""
+    """Adopt orphans within the context. After the last context, the former state is restored."""
     with _adopting.lock:
         if not _adopting.count:
             _adopting.before = _is_subreaper()
@@ -64,22 +64,22 @@ def adopt_orphans() -> Iterator[None]:
 
 
 def start_guard(start: "Callable[[], Popen[bytes]]") -> "Popen[bytes]":
-    """A guard, which is to be left alone until it is `over`."""
+    """Start a guard and register it as a live process until `end_guard`."""
     with _adopting.lock:
         popen = start()
         _adopting.guards.add(popen.pid)
     return popen
 
 
-def over(guard: int) -> None:
-    """A guard has ended."""
+def end_guard(guard: int) -> None:
+    """Unregister a guard that has ended."""
     with _adopting.lock:
         _adopting.guards.discard(guard)
 
 
 def end_orphans() -> bool:
-    """Kills what this process has adopted from its scripts; whether there was anything. What that
-    had started is adopted next: once is not enough."""
+    """Kill the orphans adopted from scripts. Return whether there were any. Their children are
+    adopted next, so the caller repeats it."""
     with _adopting.lock:
         found = [pid for pid in _pids() if _is_orphan(pid)]
         for pid in found:
@@ -106,7 +106,7 @@ def _is_marked(pid: int) -> bool:
 
 
 def _end(pid: int) -> None:
-    """Ends and buries a process, if the number is still that of an orphan."""
+    """Kill and reap a process if its id still belongs to an orphan."""
     with suppress(OSError):
         file = os.pidfd_open(pid)
         try:

@@ -1,4 +1,4 @@
-"""A request for a script → the command it stands for, if it may be run."""
+"""A request for a script as a checked command."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import shlex
 from shutil import which
 from typing import Any
 
-from sexplang.runtime.files.surrogates import writable
+from sexplang.runtime.files.surrogates import require_text
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.runtime.scripts.process import Command, can_supervise
@@ -18,10 +18,10 @@ from sexplang.terms.values.value import Record, Symbol, Value
 SECONDS = 300.0
 MOST_SECONDS = 86_400.0
 MOST_BYTES = 1_000_000
-"""Of standard output, and of standard error, what is kept."""
+"""Maximum bytes kept of standard output, and of standard error."""
 
 SEEN = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
-"""What a script sees of the environment. Keys are not among it."""
+"""Environment variables that a script sees. Keys are not among them."""
 
 _SHAPE = '(run-script "wc" ["-l"] text 300)'
 
@@ -35,7 +35,8 @@ class Script:
 
 
 def script_of(request: Request, permissions: Permissions) -> Script:
-    """Raises a Refusal for what is no script, may not be run, or is not there."""
+    """Return the script of a request. Raises a Refusal if it is malformed, not permitted or
+    missing."""
     name, arguments, given, timeout = (*request.arguments, None, None, None, None)[:4]
     words = _words(name, arguments)
     seconds = _seconds(timeout)
@@ -45,11 +46,11 @@ def script_of(request: Request, permissions: Permissions) -> Script:
         raise not_permitted(words[0], "--allow-run")
     check_supervision()
     command = command_of(words, permissions.base, seconds)
-    return Script(command, writable(given or "", request.operation))
+    return Script(command, require_text(given or "", request.operation))
 
 
 def check_supervision() -> None:
-    """Raises a Refusal where nothing can be run."""
+    """Raise a Refusal if this system cannot run scripts."""
     if not can_supervise():
         raise refuse(
             "not-available",
@@ -61,8 +62,8 @@ def check_supervision() -> None:
 def command_of(
     words: tuple[str, ...], folder: str, seconds: float, more: dict[str, str] | None = None
 ) -> Command:
-    """The command with a small environment, and `more` of it. Raises a Refusal if there is none
-    of this name."""
+    """Return the command with a minimal environment and `more`. Raises a Refusal if the executable
+    is missing."""
     seen = {name: os.environ[name] for name in SEEN if name in os.environ}
     environment = {"LANG": "C.UTF-8", **seen, "PATH": _path(), **(more or {})}
     name = words[0]
@@ -80,25 +81,23 @@ def command_of(
 
 
 def grant_name(name: str, permissions: Permissions) -> str:
-    """What a grant for this executable says: its name, or the whole path of one that is named by
-    its path."""
+    """Return the name of an executable in grants: its name, or its absolute path if it was named by
+    a path."""
     return os.path.normpath(os.path.join(permissions.base, name)) if "/" in name else name
 
 
 def not_permitted(name: str, flag: str) -> Refusal:
-    """Nobody gave the right to run this."""
+    """Return the refusal of an executable that is not granted."""
     words = name.split()
     hint = f"allow it with {flag} {shlex.quote(name)}"
-    if (
-        len(words) > 1 and "/" not in name
-    ):  # a whole command: no permission makes it the name of an executable
+    if len(words) > 1 and "/" not in name:  # a whole command line: it names no executable
         listed = " ".join(json.dumps(word, ensure_ascii=False) for word in words[1:])
         hint = f'an executable stands alone: write "{words[0]}" and args: [{listed}]'
     return refuse("run-denied", f"`{name}` may not be run here", hint=hint, command=name)
 
 
 def _path() -> str:
-    """Folders of executables; never what happens to be called so where we are."""
+    """Return the folders of executables. The working folder is never among them."""
     given = os.environ.get("PATH", os.defpath)
     return os.pathsep.join([part for part in given.split(os.pathsep) if os.path.isabs(part)])
 
@@ -110,7 +109,7 @@ def _words(name: Value, arguments: Value) -> tuple[str, ...]:
         raise _wrong("the arguments of a script are a list")
     words = (name, *[_word(argument) for argument in arguments or ()])
     for word in words:
-        if "\0" in writable(word, "run-script"):
+        if "\0" in require_text(word, "run-script"):
             raise _wrong("no argument can hold the character NUL")
     return words
 

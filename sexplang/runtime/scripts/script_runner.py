@@ -1,4 +1,4 @@
-"""A script → `{exit_code stdout stderr truncated}`, or a Refusal that says why there is none."""
+"""The run of a script to `{exit_code stdout stderr truncated}` or a refusal."""
 
 import codecs
 import os
@@ -12,15 +12,15 @@ from sexplang.runtime.scripts.process import Command, Process, supervise
 from sexplang.terms.classes.node import define, field
 
 DRAIN = 1.0
-"""Seconds for what is left in the pipes of a script that has ended."""
+"""Seconds to read the pipes after the end of a script."""
 
 TOLD = 10_000
-"""Characters of the end of each output that an error tells."""
+"""Characters of the end of each output in an error."""
 
 
 @define(eq=False)
 class OutputBuffer:
-    """The beginning of an output; what is more than `most` bytes is dropped."""
+    """The first `most` bytes of an output."""
 
     most: int
     data: bytearray = field(factory=bytearray)
@@ -34,19 +34,19 @@ class OutputBuffer:
 
     @property
     def cut(self) -> bool:
-        """Whether something was dropped."""
+        """Whether bytes were dropped."""
         return self.size > self.most
 
     @property
     def text(self) -> str:
-        """As UTF-8; what is none becomes U+FFFD, half a character at a cut nothing at all. A
-        credential is found before it is cut in two."""
+        """The text as UTF-8. Invalid bytes become U+FFFD; an incomplete character at the cut is
+        dropped. Credentials are redacted before the cut."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         return decoder.decode(redact_bytes(bytes(self.data))[: self.most], not self.cut)
 
 
 async def run_script(command: Command, given: str, most: int) -> dict[str, Any]:
-    """Runs a script to its end. Raises a Refusal if it does not start or takes too long."""
+    """Run a script to its end. Raises a Refusal if it does not start or takes too long."""
     out, err = OutputBuffer(most), OutputBuffer(most)
     name = command.words[0]
     try:
@@ -75,7 +75,7 @@ async def _feed(process: Process, given: str) -> None:
     try:
         await process.send(given.encode())
     except OSError:
-        return  # it does not want to read that much
+        return  # the script has closed its input
     finally:
         process.close_input()
 

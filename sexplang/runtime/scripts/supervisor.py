@@ -1,19 +1,18 @@
-"""A process between the interpreter and a command: when the command has ended, or nobody waits for
-it any more, none of the processes that it started is left.
+"""The process between the interpreter and a command. When the command or the interpreter has ended,
+it ends all processes that the command started.
 
     python -I -S supervisor.py LINE SECONDS MARK EXECUTABLE NAME ARGUMENT…
 
-LINE is the number of a socket to the interpreter. On it comes one line that says how it ended:
-`exit N`, `timeout`, `error ERRNO`. When the other end closes it, by being killed too, everything
-ends. MARK is the limit by which the interpreter knows what is ours (`reaper.py`). Standard input,
-output and error are the command's alone.
+LINE is the number of a socket to the interpreter. The supervisor writes one line with the status to
+it: `exit N`, `timeout`, `error ERRNO`. If the interpreter closes it or is killed, everything ends.
+MARK is the limit that marks the descendants (`reaper.py`). Standard input, output and error belong
+to the command.
 
 interpreter ── guard ── keeper ── command ── whatever it starts
 
-Guard and keeper adopt every process below them that has lost its parent, so setting itself apart
-(a new session, a double fork) helps none of them. The guard is there for the case that the keeper
-is killed or stopped; `stopped.py` for the case that the guard is, `reaper.py` for the case that
-both are killed. Imports nothing of the package, so that it starts quickly.
+Guard and keeper adopt every orphan below them, so a new session or a double fork does not help to
+escape. The guard acts if the keeper is killed or stopped; `process_tree.py` acts if the guard is,
+and `reaper.py` if both are killed. The module imports nothing of the package, to start quickly.
 """
 
 import _signal as signal  # type: ignore[import-not-found]  # without enums: a third of the start
@@ -27,19 +26,19 @@ import time
 SUBREAPER, DEATH_SIGNAL, NO_NEW_PRIVILEGES = 36, 1, 38
 
 PULSE = 1.0
-"""Seconds between two looks at whether the parent is still there."""
+"""Seconds between two checks whether the parent exists."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""What a command may send to its parent without being rid of it."""
+"""Signals that a command may send to its parent without ending it."""
 
 
 def main(line: int, seconds: float, mark: int, executable: str, command: list[str]) -> None:
     os.set_inheritable(line, False)
     put_mark(mark)
     prctl(SUBREAPER, 1)
-    prctl(DEATH_SIGNAL, signal.SIGCONT)  # should it be stopped when the interpreter ends
+    prctl(DEATH_SIGNAL, signal.SIGCONT)  # in case it is stopped when the interpreter ends
     for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
     interpreter = os.getppid()
@@ -54,7 +53,8 @@ def main(line: int, seconds: float, mark: int, executable: str, command: list[st
 
 
 def put_mark(mark: int) -> None:
-    """Marks this process and all below it. Where no such limit is known, none can be adopted."""
+    """Set the mark's limit for this process and its descendants. Systems without this limit cannot
+    adopt."""
     try:
         resource.setrlimit(resource.RLIMIT_RTTIME, (mark, mark))
     except (OSError, ValueError):
@@ -62,7 +62,7 @@ def put_mark(mark: int) -> None:
 
 
 def keep(line: int, seconds: float, executable: str, command: list[str]) -> None:
-    """Runs the command, ends all of it, and says how it ended. Does not return."""
+    """Run the command, end all its processes, and report its status. Does not return."""
     prctl(SUBREAPER, 1)  # not inherited
     guard = os.getppid()
     os.setsid()
@@ -78,11 +78,11 @@ def keep(line: int, seconds: float, executable: str, command: list[str]) -> None
 
 
 def become(line: int, executable: str, command: list[str]) -> None:
-    """The command itself: a session of its own, no new rights, nothing of ours but the pipes."""
+    """Execute the command in its own session, with no new privileges and only its pipes."""
     try:
         os.setsid()
         prctl(DEATH_SIGNAL, signal.SIGKILL)
-        prctl(NO_NEW_PRIVILEGES, 1)  # a process with other rights could not be ended
+        prctl(NO_NEW_PRIVILEGES, 1)  # a process with more rights could not be ended
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         for number in (*IGNORED, signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
@@ -94,7 +94,8 @@ def become(line: int, executable: str, command: list[str]) -> None:
 
 
 def wait(started: int, line: int, guard: int, seconds: float) -> str:
-    """Until the command has ended (""), its time is up, or nobody is there any more."""
+    """Wait until the command has ended (""), its time is over, or the interpreter is gone. Return
+    the status."""
     until = time.monotonic() + seconds
     poll = select.poll()
     command = os.pidfd_open(started)
@@ -113,7 +114,8 @@ def wait(started: int, line: int, guard: int, seconds: float) -> str:
 
 
 def watch(keeper: int, interpreter: int) -> None:
-    """Until the keeper has ended; it must where nobody is there any more, or it was stopped."""
+    """Wait until the keeper has ended. End it if the interpreter is gone or the keeper was
+    stopped."""
     poll = select.poll()
     poll.register(os.pidfd_open(keeper), select.POLLIN)
     while not poll.poll(1000 * PULSE):
@@ -130,7 +132,7 @@ def is_stopped(pid: int) -> bool:
 
 
 def reap(started: int) -> None:
-    """Buries what was adopted and has ended; the command itself is kept for `sweep`."""
+    """Reap adopted processes that have ended. The command itself is left for `sweep`."""
     flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
     found = os.waitid(os.P_ALL, 0, flags)
     while found is not None and found.si_pid != started:
@@ -139,14 +141,14 @@ def reap(started: int) -> None:
 
 
 def sweep(started: int | None) -> int:
-    """Kills until nothing below this process is left; the status of `started`.
+    """Kill until no process below this one is left. Return the status of `started`.
 
-    Only our own children are killed, whose numbers nobody else can have got; what they started
-    becomes ours when they are dead.
+    Only own children are killed: their ids cannot be reused. Their children become ours when they
+    are dead.
     """
     status = 0
     if started is not None:
-        kill(-started)  # its group at once, before any of them can fork again
+        kill(-started)  # the whole group at once, before a member can fork again
     while True:
         for pid in children():
             kill(pid)
@@ -158,21 +160,21 @@ def sweep(started: int | None) -> int:
                 pid, found = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
             return status
-        if not buried:  # else there may be one that starts another and ends, all the time
+        if not buried:  # otherwise processes may start others and end, forever
             time.sleep(0.001)
 
 
 def children() -> list[int]:
-    """The children of this process, of which some may have ended."""
+    """Return the children of this process, some of which may have ended."""
     try:
         with open(f"/proc/self/task/{os.getpid()}/children") as file:
             return [int(pid) for pid in file.read().split()]
-    except FileNotFoundError:  # not every kernel keeps the list
+    except FileNotFoundError:  # some kernels lack the list
         return find_children()
 
 
 def find_children() -> list[int]:
-    """The same, looked up among all processes."""
+    """Return the children of this process by searching all processes."""
     found, own = [], str(os.getpid()).encode()
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -193,7 +195,7 @@ def kill(pid: int) -> None:
 
 
 def silence() -> None:
-    """Lets go of the command's pipes, which end when it has ended."""
+    """Close the command's pipes, so that they end with the command."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for file in range(3):
         os.dup2(nowhere, file)
@@ -217,5 +219,5 @@ if __name__ == "__main__":
     try:
         number, seconds, mark, executable, *words = sys.argv[1:]
         main(int(number), float(seconds), int(mark), executable, words)
-    except OSError as error:  # no more processes, or a system that forbids what we need
+    except OSError as error:  # too many processes, or a system without the needed rights
         tell(int(sys.argv[1]), f"error {error.errno}")

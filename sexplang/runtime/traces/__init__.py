@@ -1,6 +1,6 @@
-"""A run → spans for whoever collects traces: OpenTelemetry, derived from the tree of effects.
+"""Traces: spans of a run for OpenTelemetry, derived from the tree of effects.
 
-Nothing here is loaded by a run that nobody traces.
+A run that is not traced loads nothing of this package.
 """
 
 import os
@@ -22,35 +22,35 @@ if TYPE_CHECKING:
     from sexplang.runtime.traces.tree import Trace
 
 Target: TypeAlias = "str | os.PathLike[str] | TracerProvider"
-"""Where spans go: the address of a collector, a file, or a provider of the host's."""
+"""The destination of spans: a collector's address, a file, or a host's provider."""
 
 PATH = "/v1/traces"
-"""Where a collector takes traces, below its address."""
+"""The path of the trace endpoint below a collector's address."""
 
 
 @frozen
 class Tracing:
-    """What the traces of a run are to be."""
+    """The settings of a run's traces."""
 
     target: "Target | None"
-    """None is what the environment says: OTEL_EXPORTER_OTLP_ENDPOINT and its kin."""
+    """None uses the environment: OTEL_EXPORTER_OTLP_ENDPOINT and related variables."""
     name: str
-    """What the run is called: its program."""
+    """The name of the run: its program."""
     run_id: str
     models: Models = Models()
-    """Who answers to the names of models."""
+    """The models that answer to names."""
     parent: str | None = None
     """The host's W3C `traceparent`."""
     since: float | None = None
-    """When the run began, in seconds since the epoch; None is now."""
+    """The start of the run in seconds since the epoch; None is now."""
     warn: Callable[[str], None] = lambda words: None
-    """Takes what is to be said of spans that cannot be delivered."""
+    """Called with warnings about spans that cannot be delivered."""
     unwritten: Callable[[str], None] | None = None
-    """The same of those that a file could not take; without it, `warn` does."""
+    """Called with warnings about spans that a file could not take; the default is `warn`."""
 
 
 def is_wanted(target: "Target | None") -> bool:
-    """Whether a run is to be traced: somebody names a target, or the environment does."""
+    """Whether a target or the environment asks for traces."""
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return False
     if target is not None:
@@ -62,8 +62,8 @@ def is_wanted(target: "Target | None") -> bool:
 
 
 def start_trace(tracing: Tracing, *beside: "Sink") -> "Trace | None":
-    """The trace of a run that begins now, for a collector if one is wanted, and for those beside
-    it; None if there is nobody. Raises a Refusal `trace-failed`."""
+    """Return the trace of a run that begins now, or None if it has no sinks. Raises a Refusal
+    `trace-failed`."""
     spans = _spans(tracing) if is_wanted(tracing.target) else None
     sinks = beside if spans is None else (spans, *beside)
     if not sinks:
@@ -75,7 +75,8 @@ def start_trace(tracing: Tracing, *beside: "Sink") -> "Trace | None":
 
 
 def _spans(tracing: Tracing) -> "Spans | None":
-    """Spans for a collector; None where only the environment wants some and they cannot be had."""
+    """Return spans for a collector. None if only the environment asks for them and they are
+    unavailable."""
     try:
         from sexplang.runtime.traces.spans import Spans
 
@@ -104,7 +105,7 @@ def _spans(tracing: Tracing) -> "Spans | None":
 
 
 def _provider(tracing: Tracing) -> tuple["TracerProvider", Callable[[], None]]:
-    """Who makes the spans, and what hands over the last of them."""
+    """Return the provider of spans and the function that flushes it."""
     target = tracing.target
     if target is not None and not isinstance(target, (str, os.PathLike)):
         return target, lambda: None
@@ -112,11 +113,11 @@ def _provider(tracing: Tracing) -> tuple["TracerProvider", Callable[[], None]]:
     from opentelemetry.sdk.trace import TracerProvider
 
     from sexplang.runtime.traces.batch_processor import BatchProcessor
-    from sexplang.runtime.traces.environment import not_done
+    from sexplang.runtime.traces.environment import list_unsupported
 
     exporter, to = _exporter(None if target is None else os.fspath(target))
     to_file = target is not None and to == os.fspath(target)
-    for words in not_done(to_file=to_file):
+    for words in list_unsupported(to_file=to_file):
         tracing.warn(clean(words))
     resource = Resource.create()
     if str(resource.attributes.get(SERVICE_NAME, "unknown_service")).startswith("unknown_service"):
@@ -139,7 +140,7 @@ def _provider(tracing: Tracing) -> tuple["TracerProvider", Callable[[], None]]:
 
 
 def _exporter(target: str | None) -> tuple[Any, str]:
-    """What delivers spans, and how to call the place where they go."""
+    """Return the exporter, and a name of its destination for warnings."""
     if target is not None:
         learn(credentials_of(target))
     if target is not None and not target.startswith(("http://", "https://")):
@@ -174,7 +175,7 @@ def _exporter(target: str | None) -> tuple[Any, str]:
 
 
 def _make_private(path: str) -> None:
-    """A file that is made here is for nobody else: traces may hold content."""
+    """Create a file that only its owner can read: traces may contain content."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600))
     except OSError as error:

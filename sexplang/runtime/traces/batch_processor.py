@@ -1,5 +1,5 @@
-"""Spans that have ended → batches for a collector: none is dropped while it answers, and one that
-is gone costs a run a bounded time and one warning."""
+"""Batches of ended spans for a collector. None is dropped while the collector answers; an absent
+collector costs a run bounded time and one warning."""
 
 import logging
 from collections import deque
@@ -12,38 +12,38 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from sexplang.terms.classes.node import define, field
 
 BATCH = 512
-"""Spans in one delivery."""
+"""Maximum spans of one delivery."""
 
 MOST = 20_000
-"""Spans that wait; whoever ends one more waits too."""
+"""Maximum waiting spans. Ending another span then waits."""
 
 DELAY = 1.0
-"""Seconds that a span waits for others, and that a failed delivery waits for the next."""
+"""Seconds that a span waits for a batch, and between a failed delivery and the next."""
 
 PATIENCE = 5.0
-"""Seconds that a run waits for a collector in all, while nothing is delivered."""
+"""Total seconds that a run waits for a collector without any delivery."""
 
 LAST = 30.0
-"""Seconds after which the end of a run waits no longer, though something is delivered."""
+"""Maximum seconds that the end of a run waits, even with deliveries."""
 
 
 @define(eq=False)
 class BatchProcessor(SpanProcessor):
-    """Delivers spans in a thread of its own. `to` names the collector, without secrets."""
+    """Delivers spans in a background thread. `to` names the collector without secrets."""
 
     exporter: SpanExporter
     to: str
     lost: int = 0
-    """Spans that could not be delivered, once it is closed."""
+    """The number of undelivered spans, after shutdown."""
     _waiting: "deque[ReadableSpan]" = field(factory=deque)
     _state: Condition = field(factory=Condition)
     _delivered: int = 0
     _spent: float = 0.0
-    """Seconds for which the run has waited since something was delivered."""
+    """Seconds that the run has waited since the last delivery."""
     _closing: bool = False
     _over: bool = False
     _thread: Thread | None = None
-    _heard: "Heard" = field(factory=lambda: Heard())
+    _heard: "LogListener" = field(factory=lambda: LogListener())
 
     def on_end(self, span: ReadableSpan) -> None:
         with self._state:
@@ -60,12 +60,12 @@ class BatchProcessor(SpanProcessor):
                 self._state.notify_all()
 
     def shutdown(self) -> None:
-        """Delivers what waits, or gives it up when its time is over."""
+        """Deliver the waiting spans, or drop them when the time is over."""
         with self._state:
             self._closing = True
             self._state.notify_all()
             until = monotonic() + LAST
-            while self._waiting and not self._over and self._patient() and monotonic() < until:
+            while self._waiting and not self._over and self._has_patience() and monotonic() < until:
                 self._wait()
             self._over = True
             self.lost += len(self._waiting)
@@ -73,12 +73,12 @@ class BatchProcessor(SpanProcessor):
             self._state.notify_all()
         try:
             self.exporter.shutdown()
-        except OSError as error:  # a file that takes no more
+        except OSError as error:  # the disk is full
             self._heard.last = str(error)
         self._heard.close()
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Delivers what waits; whether that was done in time."""
+        """Deliver the waiting spans. Return whether that succeeded in time."""
         until = monotonic() + timeout_millis / 1000
         with self._state:
             target = self._delivered + len(self._waiting)
@@ -89,14 +89,14 @@ class BatchProcessor(SpanProcessor):
 
     @property
     def why(self) -> str:
-        """What the exporter said when it failed."""
+        """Return the exporter's last error message."""
         return self._heard.last
 
-    def _patient(self) -> bool:
+    def _has_patience(self) -> bool:
         return self._spent < PATIENCE
 
     def _wait_for_space(self) -> None:
-        while len(self._waiting) >= MOST and self._patient() and not self._over:
+        while len(self._waiting) >= MOST and self._has_patience() and not self._over:
             self._wait()
 
     def _wait(self) -> None:
@@ -131,18 +131,18 @@ class BatchProcessor(SpanProcessor):
     def _deliver(self, batch: list[ReadableSpan]) -> bool:
         try:
             return self.exporter.export(batch) is SpanExportResult.SUCCESS
-        # A library's defect must not end the thread: what is lost is said.
+        # A defect of a library must not end the thread; lost spans are reported.
         except Exception as error:
             self._heard.last = f"{type(error).__name__}: {error}"
             return False
 
 
-# What it has to say, our warning does.
+# Our warning reports its messages.
 logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
 
 
-class Heard(logging.Handler):
-    """What the exporter says in its log: the last words are why it failed."""
+class LogListener(logging.Handler):
+    """Listens to the exporter's log; its last message is the cause of a failure."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)

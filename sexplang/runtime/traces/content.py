@@ -1,6 +1,6 @@
-"""What is said to models and tools, and what they say → attributes, where somebody asked for it.
+"""The content of model and tool requests as span attributes, where it is asked for.
 
-The form of messages is that of the conventions: `{role parts}`, and parts by their `type`.
+Messages have the form of the conventions: `{role parts}`, and parts by their `type`.
 """
 
 import os
@@ -22,18 +22,18 @@ def is_wanted() -> bool:
 
 
 def write_value(value: Value) -> str:
-    """A value as JSON, without secrets; text as it is."""
+    """Return a value as JSON without secrets; a text stays as it is."""
     return clean(value if isinstance(value, str) else dump(pack(value)))
 
 
 def inputs_of(request: Request) -> str:
-    """What an operation is given."""
+    """Return the attributes of an operation's arguments."""
     arguments = request.arguments[1:] if request.operation == "tool" else request.arguments
     return write_value(arguments[0] if len(arguments) == 1 else list(arguments))
 
 
 def describe_request(payload: dict[str, Any]) -> dict[str, str]:
-    """What a model is asked."""
+    """Return the attributes of a model request's content."""
     facts = {}
     messages = payload.get("messages")
     if isinstance(messages, (tuple, list)):
@@ -45,7 +45,7 @@ def describe_request(payload: dict[str, Any]) -> dict[str, str]:
 
 
 def describe_reply(reply: dict[str, Any]) -> dict[str, str]:
-    """What a model says."""
+    """Return the attributes of a model reply's content."""
     said = _message({"role": "assistant", "content": reply.get("content", "")})
     said["finish_reason"] = str(reply.get("stop_reason") or "")
     return {genai.GEN_AI_OUTPUT_MESSAGES: write_value([said])}
@@ -73,6 +73,6 @@ def _part(block: Any) -> dict[str, Any]:
                 response = _parts(response)
             said = {"id": block.get("tool_use_id"), "response": response}
             return {"type": "tool_call_response", **said}
-        case {"type": str(kind)}:  # an image, a document: what it is, not what is in it
+        case {"type": str(kind)}:  # an image, a document: only its kind
             return {"type": kind}
     return {"type": "text", "content": block if isinstance(block, str) else write_value(block)}

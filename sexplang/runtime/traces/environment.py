@@ -1,4 +1,4 @@
-"""OpenTelemetry's variables → what is to be said of those whose wish is not done."""
+"""Warnings about OpenTelemetry variables that are not supported."""
 
 import os
 from collections.abc import Iterator
@@ -6,11 +6,12 @@ from collections.abc import Iterator
 SPOKEN = "http/protobuf"
 
 SAMPLERS = ("always_on", "always_off", "traceidratio")
-"""Each of them also after `parentbased_`."""
+"""Supported samplers, also with the prefix `parentbased_`."""
 
 
-def not_done(to_file: bool) -> Iterator[str]:
-    """Words for a person, one line for each; `to_file` where no collector is spoken to."""
+def list_unsupported(to_file: bool) -> Iterator[str]:
+    """Yield one warning per unsupported variable. With `to_file`, variables of collectors are
+    ignored."""
     for name in ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
         protocol = _read_variable(name)
         if protocol and not to_file:

@@ -1,7 +1,7 @@
-"""The tree of a run → notes between the rows of its recording, from which a report is made.
+"""The notes of a recording: the tree of work between the rows, from which a report is made.
 
-A note says that a piece of work or a request begins, within what and when, that an attempt of it
-failed, or how it ended; a request that was answered ends with its row.
+A note records the begin of work or of a request with its parent and time, a failed attempt, or an
+end. An answered request ends with its row.
 """
 
 from threading import Thread
@@ -20,32 +20,32 @@ from sexplang.terms.work import Work
 
 @define(eq=False)
 class RecordingSink:
-    """The sink of one recording; its spans are numbers, the run's is 0. `models` says who
-    answers to their names."""
+    """The sink of one recording. Its spans are numbers; the run is 0. `models` are the models that
+    answer to names."""
 
     journal: Journal
     name: str
     models: Models = Models()
     _count: int = 0
     _numbers: dict[str, int] = field(factory=dict)
-    """Works by id, to say which ones another comes after."""
+    """Numbers of works by id, to name the works that another one follows."""
     _answered: set[int] = field(factory=set)
     _named: set[str | None] = field(factory=set)
-    """Names of which it has said who answers."""
+    """Names whose answering model is noted."""
     _priced: set[str] = field(factory=set)
-    """Models whose prices it has said."""
+    """Models whose prices are noted."""
     _asked: bool = False
     """Whether a model has been asked."""
 
     def run(self, at: float) -> int:
-        return self._begins(
+        return self._note_begin(
             {"kind": "run", "name": self.name, "model": self.models.default}, None, at
         )
 
     def work(self, work: Work, parent: int, at: float) -> int:
         after = [self._numbers[id] for id in work.after if id in self._numbers]
         facts: dict[str, Any] = {"kind": work.kind, "name": work.name}
-        self._numbers[work.id] = self._begins(
+        self._numbers[work.id] = self._note_begin(
             facts | ({"after": after} if after else {}), parent, at
         )
         return self._numbers[work.id]
@@ -58,10 +58,10 @@ class RecordingSink:
             place = request.span.plain()
             facts["place"] = f"{place['source']}:{place['line']}"
         if request.operation == "model" and not self._asked and not self._is_free(request):
-            # The price table takes a moment to load, and the reply is not there yet.
+            # The price table is loaded while the reply is awaited.
             self._asked = True
             Thread(target=rates, args=("",), daemon=True).start()
-        return self._begins(facts, parent, at)
+        return self._note_begin(facts, parent, at)
 
     def record_retry(self, span: int, event: Retrying, at: float) -> None:
         error = pack(event.error)
@@ -76,10 +76,10 @@ class RecordingSink:
             known = None if each is None else attributes(each)
             self.journal.note({"prices": row.model, "usd": known, "table": table()})
         if row.operation == "model" and model_name_of(row) not in self._named:
-            self._say_named(row)
+            self._note_answering_model(row)
 
-    def _say_named(self, row: Row) -> None:
-        """Who answers to a name, and at what price: what a replay needs to know of models."""
+    def _note_answering_model(self, row: Row) -> None:
+        """Note the model that answers to a name, and its price, for replays."""
         named = model_name_of(row)
         self._named.add(named)
         model = self.models.answer(named).model
@@ -105,7 +105,7 @@ class RecordingSink:
     def close(self) -> None:
         self.journal.close()
 
-    def _begins(self, facts: dict[str, Any], within: int | None, at: float) -> int:
+    def _note_begin(self, facts: dict[str, Any], within: int | None, at: float) -> int:
         number = self._count
         self._count += 1
         self.journal.note({"begins": number, "within": within, **facts, "at": at})

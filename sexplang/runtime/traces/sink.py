@@ -1,4 +1,4 @@
-"""Who takes what a trace derives: a collector, a recording, a terminal; or several of them."""
+"""The sinks of a trace: a collector, a recording, a terminal, or several of them."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -12,37 +12,37 @@ from sexplang.terms.work import Work
 
 
 class Sink(Protocol):
-    """Takes the tree of a run while it grows. A span is whatever the sink makes of one; `at` is
-    in seconds since the epoch."""
+    """The consumer of a run's tree while it grows. A span is any value that the sink returns. `at`
+    is in seconds since the epoch."""
 
     def run(self, at: float) -> Any:
-        """The outermost span."""
+        """Return the outermost span."""
 
     def work(self, work: Work, parent: Any, at: float) -> Any:
-        """The span of a piece of work."""
+        """Return the span of a piece of work."""
 
     def request(self, request: Request, parent: Any, at: float) -> Any:
-        """The span of a request that is about to be performed."""
+        """Return the span of a request before it is performed."""
 
     def record_retry(self, span: Any, event: Retrying, at: float) -> None:
-        """An attempt failed, and there will be another."""
+        """Record a failed attempt that another one follows."""
 
     def record_reply(self, span: Any, row: Row) -> None:
-        """A request has its reply; or, by a row `cut`, a part of one, and is withdrawn."""
+        """Record a reply, or by a row `cut` the partial reply of a withdrawn request."""
 
     def end(self, span: Any, at: float, error: Record | None, *, cut: bool) -> None:
-        """The end of whatever it is: well, with an error, or `cut` short."""
+        """End a span: well, with an error, or `cut` short."""
 
     def ids(self, span: Any) -> dict[str, str]:
-        """What logs name a span by."""
+        """Return the ids of a span for logs."""
 
     def close(self) -> None:
-        """The run is over; takes a bounded time."""
+        """End the sink in bounded time."""
 
 
 @frozen
 class SinkGroup:
-    """Several sinks as one: its spans are lists of theirs."""
+    """Several sinks as one. Its spans are lists of theirs."""
 
     sinks: Sequence[Sink]
 

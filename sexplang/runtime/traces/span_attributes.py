@@ -1,6 +1,6 @@
-"""Requests, works and replies → the names and attributes of spans.
+"""The names and attributes of spans for works, requests and replies.
 
-Those of the conventions for generative AI where they have one, else `sexplang.…`.
+They follow the conventions for generative AI if those have a name, else they are `sexplang.…`.
 """
 
 from typing import Any
@@ -32,9 +32,8 @@ def of_run(name: str, run_id: str) -> tuple[str, Facts]:
 
 
 def of_work(work: Work, content: bool) -> tuple[str, Facts]:
-    """A conversation and a subagent are agents; what else the library names is a workflow. A
-    branch is neither: it has a name of its own. What a subagent is called is what it was told,
-    which is content."""
+    """Return the name and attributes of a piece of work. A conversation and a subagent are agents,
+    a branch has its own name, and other work is a workflow. A subagent's instruction is content."""
     facts: Facts = {"sexplang.work": work.kind}
     if work.kind in ("branch", "race"):
         name = f"{work.kind} {work.name}"
@@ -49,7 +48,7 @@ def of_work(work: Work, content: bool) -> tuple[str, Facts]:
 
 
 def of_request(request: Request, models: Models, content: bool) -> tuple[str, SpanKind, Facts]:
-    """`models` says who answers to the name that the request has."""
+    """Return the name and attributes of a request. `models` are the models that answer to names."""
     facts: Facts = {"sexplang.request.id": request.id, "sexplang.operation": request.operation}
     if request.context.conversations:
         facts[genai.GEN_AI_AGENT_NAME] = clean(request.context.conversations[-1].name)
@@ -96,12 +95,12 @@ _SETTINGS = {
     "top_k": (genai.GEN_AI_REQUEST_TOP_K, (int,)),
     "seed": (genai.GEN_AI_REQUEST_SEED, (int,)),
 }
-"""The numbers of a payload that a span has."""
+"""Numeric settings of a payload that become attributes."""
 
 
 def _provider(model: str) -> tuple[str, str]:
-    """Who answers, and by what name: `anthropic:ID`, a bare `claude-…`, `http://HOST#NAME`,
-    `local`, `scripted:FILE`, `replay:FILE`."""
+    """Return the provider and the model name of `anthropic:ID`, a bare `claude-…`,
+    `http://HOST#NAME`, `local`, `scripted:FILE` or `replay:FILE`."""
     scheme, colon, rest = model.partition(":")
     if not colon:
         return ("anthropic" if model.startswith("claude") else model), model
@@ -117,7 +116,7 @@ USAGE = (
 
 
 def of_reply(row: Row, content: bool) -> Facts:
-    """What is known of a request once it has its reply."""
+    """Return the attributes of a request's reply."""
     facts: Facts = {"sexplang.attempts": row.attempts} if row.attempts > 1 else {}
     if row.operation not in ("model", CUT):
         told = content and not row.failed
@@ -130,7 +129,7 @@ def of_reply(row: Row, content: bool) -> Facts:
     cached = {name: row.usage.get(key) for key, name in USAGE}
     known = {name: count for name, count in cached.items() if type(count) is int}
     taken, given = row.usage.get("input_tokens"), row.usage.get("output_tokens")
-    if type(taken) is int:  # by the conventions, with what came from a cache
+    if type(taken) is int:  # in the conventions it includes cached tokens
         facts[genai.GEN_AI_USAGE_INPUT_TOKENS] = taken + sum(known.values())
     if type(given) is int:
         facts[genai.GEN_AI_USAGE_OUTPUT_TOKENS] = given
@@ -138,14 +137,15 @@ def of_reply(row: Row, content: bool) -> Facts:
 
 
 def of_error(error: Record, content: bool) -> tuple[str, Facts]:
-    """What to say of an error, and its facts: the message may hold anything, so it is content."""
+    """Return a description and attributes of an error. Its message may hold anything, so it is
+    content."""
     reason, kind = str(error.fields["reason"]), str(error.fields["type"])
     words = f": {error.fields['message']}" if content else ""
     return clean(f"{kind} {reason}{words}"), {ERROR_TYPE: clean(reason)}
 
 
 def _name_span(doing: Doing, name: str, facts: Facts) -> tuple[str, Facts]:
-    """The span `OPERATION NAME`, as the conventions have it."""
+    """Return a span name `OPERATION NAME`, as in the conventions."""
     name = clean(name)
     return f"{doing.value} {name}", {
         genai.GEN_AI_OPERATION_NAME: doing.value,

@@ -1,4 +1,4 @@
-"""Spans as OpenTelemetry has them: parents and times are given, the current context is not used."""
+"""OpenTelemetry spans with explicit parents and times; the current context is not used."""
 
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
@@ -37,8 +37,8 @@ def _version() -> str | None:
 
 @define(eq=False)
 class Spans:
-    """The spans of one run. `models` says who answers to their names; `parent` is the
-    host's W3C `traceparent`; `close` is what hands over what is left."""
+    """The spans of one run. `models` are the models that answer to names, `parent` is the host's
+    W3C `traceparent`, and `close` flushes the provider."""
 
     provider: TracerProvider
     name: str
@@ -67,17 +67,17 @@ class Spans:
         return self._start(name, kind, known, parent, at)
 
     def record_retry(self, span: Span, event: Retrying, at: float) -> None:
-        """An attempt failed, and there will be another."""
+        """Record a failed attempt that another one follows."""
         _, known = span_attributes.of_error(event.error, self.content)
         more: dict[str, Any] = {"sexplang.attempt": event.attempt, "sexplang.wait": event.wait}
         span.add_event("retry", {**known, **more}, timestamp=_ns(at))
 
     def record_reply(self, span: Span, row: Row) -> None:
-        """What a reply says of its request."""
+        """Record the reply of a request."""
         span.set_attributes(span_attributes.of_reply(row, self.content))
 
     def end(self, span: Span, at: float, error: Record | None, *, cut: bool) -> None:
-        """The end of whatever it is: well, with an error, or `cut` short."""
+        """End a span: well, with an error, or `cut` short."""
         if error is not None:
             words, known = span_attributes.of_error(error, self.content)
             span.set_attributes(known)
@@ -87,7 +87,7 @@ class Spans:
         span.end(_ns(at))
 
     def ids(self, span: Span) -> dict[str, str]:
-        """What logs name a span by."""
+        """Return the ids of a span for logs."""
         context = span.get_span_context()
         trace, own = format_trace_id(context.trace_id), format_span_id(context.span_id)
         return {"trace_id": trace, "span_id": own}

@@ -1,7 +1,7 @@
-"""What is told of a run → spans that stand in one another.
+"""The tree of spans of a run.
 
-A span's parent is the work in the context of its request, on whose behalf it is performed. What
-happens to be running says nothing.
+The parent of a span is the work in the context of its request. The order of execution has no
+effect.
 """
 
 from collections.abc import Mapping
@@ -23,35 +23,35 @@ if TYPE_CHECKING:
     from sexplang.runtime.traces.sink import Sink
 
 CLOCK = "timer"
-"""The operation of deadlines: they are no part of what a run does, and get no span."""
+"""The operation of deadlines. They are no work of the run and have no span."""
 
 
 @define(eq=False)
 class _Node:
-    """A span and where it stands. `path` is that of the branch in which it began."""
+    """A span, and the path of the branch in which it began."""
 
     span: Any
     above: "_Node | None"
     path: Path
     own: Path | None = None
-    """That of the branch that it is."""
+    """The path of the branch that this span is."""
     failing: Record | None = None
-    """How the last thing below it ended."""
+    """The error of the last child that ended."""
 
 
 @define(eq=False)
 class Trace:
-    """The spans of one run, for whoever drives it."""
+    """The trace of one run, used by its driver."""
 
     spans: "Sink"
     since: float | None = None
-    """When the run began, in seconds since the epoch; None is now."""
+    """The start of the run in seconds since the epoch; None is now."""
     _open: dict[str, _Node] = field(factory=dict)
-    """Requests and works that are not over, by id."""
+    """Open requests and works, by id."""
     _works: dict[str, _Node] = field(factory=dict)
-    """All works, also those that are over: a continuation may come back to one."""
+    """All works, also ended ones: a continuation may resume in one."""
     _begun: dict[Path, list[str]] = field(factory=dict)
-    """Works that have begun in a branch and are not over, the innermost last."""
+    """Open works of a branch, innermost last."""
     _offset: float = field(factory=lambda: time() - monotonic())
     _current: Any = None
 
@@ -63,12 +63,12 @@ class Trace:
 
     @property
     def ids(self) -> dict[str, str]:
-        """The `trace_id` and the `span_id` of what is being done, as hexadecimal digits."""
+        """Return the `trace_id` and `span_id` of the current work, as hexadecimal digits."""
         return self.spans.ids(self._current)
 
     def advance(self, outcome: Outcome, cut: Mapping[str, Row] | None = None) -> None:
-        """The run has gone on to this: work has begun and ended, requests were withdrawn. `cut`
-        says by their ids what calls among them had got."""
+        """Record the works that began and ended, and the withdrawn requests. `cut` holds the rows
+        of their partial replies by id."""
         at = self._now()
         for id in outcome.withdrawn:
             if id in self._open:
@@ -82,7 +82,7 @@ class Trace:
                 self._end(each, at)
 
     def start_request(self, request: Request) -> None:
-        """A request is about to be performed."""
+        """Begin the span of a request."""
         if request.operation == CLOCK:
             return
         at, path = self._now(), path_of(request.id)
@@ -91,13 +91,13 @@ class Trace:
         self._open[request.id] = _Node(self._current, parent, path)
 
     def finish_request(self, row: Row) -> None:
-        """A request has its reply."""
+        """End the span of a request with its reply."""
         if row.id in self._open:
             self.spans.record_reply(self._open[row.id].span, row)
             self._close(row.id, self._now(), row.reply if row.failed else None)
 
-    def watching(self, watch: Watch | None) -> Watch:
-        """Whoever watches, and the trace beside them, for what performers tell."""
+    def wrap_watch(self, watch: Watch | None) -> Watch:
+        """Return an observer that passes events of performers to `watch` and to the trace."""
 
         def notify(event: Event) -> None:
             if isinstance(event, Retrying) and not event.held and event.id in self._open:
@@ -107,8 +107,8 @@ class Trace:
 
         return notify
 
-    def over(self, error: Record | None = None) -> None:
-        """The run has ended, and with it whatever is still open. Later calls do nothing."""
+    def finish(self, error: Record | None = None) -> None:
+        """End the run and all open spans. Later calls have no effect."""
         at = self._now()
         for id in reversed([*self._open]):
             if id == RUN.id:
@@ -120,8 +120,7 @@ class Trace:
         return self
 
     def __exit__(self, kind: object, raised: BaseException | None, _: object) -> None:
-        """However the run is left, its spans end, and are handed over to whoever collects them.
-        That takes a bounded time."""
+        """End all spans and flush them to the collector, in bounded time."""
         self._finish(raised)
         self.spans.close()
 
@@ -129,7 +128,7 @@ class Trace:
         return self
 
     async def __aexit__(self, kind: object, raised: BaseException | None, _: object) -> None:
-        """The same, without holding up an event loop."""
+        """End all spans as `__exit__` does, without blocking the event loop."""
         import anyio.to_thread
 
         self._finish(raised)
@@ -138,12 +137,12 @@ class Trace:
 
     def _finish(self, raised: BaseException | None) -> None:
         if isinstance(raised, Exception):
-            self.over(failure(raised, "run"))
+            self.finish(failure(raised, "run"))
         else:
-            self.over(error_record("TASK_FAILURE", "cancelled", "the run was cancelled"))
+            self.finish(error_record("TASK_FAILURE", "cancelled", "the run was cancelled"))
 
     def _now(self) -> float:
-        """Seconds since the epoch. Within a run they never go back."""
+        """Return the seconds since the epoch; within a run they never decrease."""
         return self._offset + monotonic()
 
     def _begin(self, work: Work, path: Path, at: float) -> None:
@@ -166,8 +165,8 @@ class Trace:
         self._close(ends.id, at, ends.error, cut=ends.cut)
 
     def _parent(self, path: Path, work: Work | None, at: float) -> _Node:
-        """What something stands in that begins in a branch as a part of a work. Works of that
-        branch that it is no part of have been left."""
+        """Return the parent of a span that begins in a branch as a part of a work. Open works of
+        the branch that do not contain it are closed."""
         begun = self._begun.get(path)
         if begun and (work is None or begun[-1] != work.id):
             around = set()
@@ -177,13 +176,13 @@ class Trace:
                 above = above.parent
             while begun and begun[-1] not in around:
                 self._leave(path, len(begun) - 1, at)
-        # Of a run that began before anybody traced it, or elsewhere, not all works are known.
+        # A run that began untraced or elsewhere has unknown works.
         while work is not None and work.id not in self._works:
             work = work.parent
         return self._works[RUN.id if work is None else work.id]
 
     def _leave(self, path: Path, count: int, at: float) -> None:
-        """Works of a branch that have been left without a word, by an error or otherwise."""
+        """Close works of a branch that ended without an end event, for example by an error."""
         begun = self._begun.get(path, [])
         while len(begun) > count:
             id = begun.pop()

@@ -1,1 +1,2 @@
-"""Proposed plans: read, judged whole, bid for, and told to the model that proposed them."""
+"""Plans that a model proposed: the reading, the judgement, the bids, and the words for the
+model."""

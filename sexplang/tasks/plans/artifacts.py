@@ -1,4 +1,4 @@
-"""What a subtask gave to its artifacts, `[{name type path|text}]`, and what of them is missing."""
+"""The artifacts of a subtask, `[{name type path|text}]`, and the missing ones."""
 
 import re
 
@@ -13,13 +13,13 @@ Artifacts = tuple[dict[str, Value], ...]
 
 
 def artifacts_of(value: Value) -> Artifacts | None:
-    """A list of artifacts with all their fields; None if it is none."""
+    """Return a list of artifacts with all their fields. None if the value is not one."""
     found = fitting_artifacts(value)
     return found if isinstance(value, (tuple, list)) and len(found) == len(value) else None
 
 
 def fitting_artifacts(value: Value) -> Artifacts:
-    """What of a list are artifacts with all their fields."""
+    """Return the items of a list that are artifacts with all their fields."""
     items = value if isinstance(value, (tuple, list)) else ()
     return tuple([each for each in map(_artifact, items) if each is not None])
 
@@ -38,8 +38,8 @@ def _artifact(item: Value) -> dict[str, Value] | None:
 
 
 def object_in(text: str, twice: list[str] | None = None) -> dict[str, Value]:
-    """The JSON object that a whole text is, fenced or not; empty if it is none. `twice` is given
-    the keys that stand twice in one of its objects."""
+    """Return the JSON object that a whole text is, fenced or not. Empty if it is none. Duplicate
+    keys are added to `twice`."""
     body = body_of(text)
     if not body.startswith("{"):
         return {}
@@ -50,7 +50,7 @@ def object_in(text: str, twice: list[str] | None = None) -> dict[str, Value]:
 
 
 def body_of(text: str) -> str:
-    """A whole text without white space around it, and without the fence that it stands in."""
+    """Return a text without the white space and the code fence around it."""
     body = text.strip()
     if len(body) < 2 * len(_FENCE) or not (body.startswith(_FENCE) and body.endswith(_FENCE)):
         return body
@@ -60,13 +60,13 @@ def body_of(text: str) -> str:
 
 
 def together(known: Artifacts, more: Artifacts) -> Artifacts:
-    """Both, each name once: what comes later takes the place of what was there."""
+    """Return the artifacts of both, each name once. A later one replaces an earlier one."""
     return tuple({each["name"]: each for each in (*known, *more)}.values())
 
 
 def read_artifacts(result: Value) -> tuple[Artifacts, str | None]:
-    """The artifacts of a result, from its notes, its data or its text that is JSON; and the
-    content that stands beside them in such a text."""
+    """Return the artifacts of a result, from its notes, data or JSON text, and the content that
+    stands beside them in such a text."""
     fields = fields_of(result) or {}
     notes = fields_of(fields.get("notes")) or {}
     found = artifacts_of(notes.get("artifacts")) or ()
@@ -85,8 +85,8 @@ def read_artifacts(result: Value) -> tuple[Artifacts, str | None]:
 
 
 def outputs(node: Value, result: Value) -> dict[str, Value]:
-    """What a node of a plan gave, `{artifacts content missing}`: `missing` says in words what was
-    expected and is not there; `content` is nil where the result's own holds."""
+    """Return the outputs of a plan's node, `{artifacts content missing}`. `missing` names the
+    expected outputs that are absent. `content` is nil if the result's own content holds."""
     fields = fields_of(node) or {}
     artifacts, content = read_artifacts(result)
     missing: list[Value] = []

@@ -1,16 +1,14 @@
-"""A subtask and the templates there are to bids: how well each fits, and what it may cost.
+"""The bids for a subtask: how well each task fits, and its estimated cost.
 
-Fitness is from 0 to 1: the share of the required capabilities that the template's words have, and
-how alike its words are to the description's. Cost is in tokens: all its turns with all they may
-write. Who is hinted at by name fits wholly, and so does whoever a request for a subtask finds by
-the name that is given.
+Fitness is from 0 to 1: the share of the required capabilities in the task's words, and the
+similarity to the description. Cost is in tokens: all turns with their longest replies. A task that
+is hinted at by name fits wholly, and so does a task that the request's name finds.
 """
 
 from collections.abc import Callable
 
 from sexplang.tasks.prompt.window import tokens_in
-from sexplang.tasks.requests.candidates import reachable_tasks
-from sexplang.tasks.requests.match import CANDIDATES, THRESHOLD, match
+from sexplang.tasks.requests.match import CANDIDATES, THRESHOLD, match, reachable_tasks
 from sexplang.tasks.requests.subtask_request import fields_of
 from sexplang.tasks.start.parameters import fill_inputs, fits
 from sexplang.tasks.start.preparation import Prepared
@@ -20,7 +18,7 @@ from sexplang.terms.texts.words import roots
 from sexplang.terms.values.value import Record, Value
 
 USUAL = 4096
-"""Tokens that a turn may be expected to write at most where its template sets no limit."""
+"""The output tokens of a turn if the template sets no limit."""
 
 
 def bids(
@@ -29,8 +27,8 @@ def bids(
     node: Value,
     conversations: tuple[Conversation, ...],
 ) -> tuple[Value, ...]:
-    """`[{task fitness cost decomposes} …]`, the best first: the fittest, of these the cheapest,
-    then by name. Where some take the inputs, only they bid; whoever asks does not."""
+    """Return `[{task fitness cost decomposes} …]`, the best first: by fitness, cost, name. If some
+    tasks take the inputs, only they bid. The asking task does not bid."""
     subtask = fields_of(node) or {}
     if subtask.get("name"):
         named = match(tasks, _request(subtask), conversations)
@@ -48,7 +46,7 @@ def bids(
 
 
 def _request(subtask: dict[str, Value]) -> dict[str, Value]:
-    """The request that is made of a subtask with a name."""
+    """Return the request of a subtask with a name."""
     hints = (*(subtask.get("required_capabilities") or ()), *(subtask.get("template_hints") or ()))
     given = {key: subtask.get(key) for key in ("name", "description", "inputs")}
     return {**given, "template_hints": hints}

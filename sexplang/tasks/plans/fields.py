@@ -1,4 +1,4 @@
-"""One field of a proposal to its value, however a model wrote it: or what to write instead."""
+"""The fields of a proposal: a reader for each, tolerant of spellings."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ CAPS = ("seconds", "calls", "tokens", "usd")
 
 
 class Unfit(Exception):
-    """A field that does not fit: what to write instead, and what of it is kept."""
+    """The failure of a field: the hint for it, and the part that is kept."""
 
     def __init__(self, words: str, kept: Value = None) -> None:
         super().__init__(words)
@@ -23,7 +23,7 @@ class Unfit(Exception):
 
 
 Read = Callable[[Value], Any]
-"""A field's value, maybe as a Meant. Raises Unfit."""
+"""The reader of a field: its value, maybe as a Meant. Raises Unfit."""
 
 
 def _texts(value: Value) -> Any:
@@ -39,7 +39,7 @@ def _texts(value: Value) -> Any:
 
 
 def _read_paths(value: Value) -> Any:
-    """Paths below the program's folder, each in its shortest spelling."""
+    """Read paths below the program's folder, each in its shortest spelling."""
     found = _texts(value)
     if isinstance(found, Meant):
         return Meant(tuple(map(_path, found.value)), found.words)
@@ -60,7 +60,7 @@ def _path(text: str) -> str:
 
 
 def _indexes(value: Value) -> Any:
-    """As texts: what is no index of this plan is for the judge to say."""
+    """Read indexes as texts. The judge reports the invalid ones."""
     found = indexes(value)
     if found is None:
         raise Unfit("write a list of indexes from 0 on, for example [0, 2]")
@@ -87,7 +87,7 @@ _CAP = (
 
 
 def _cap(value: Value) -> Any:
-    """BudgetCap: seconds, or a table of what is bounded."""
+    """Read a BudgetCap: seconds, or a table of bounds."""
     given = fields_of(value)
     cap: dict[str, Value] = {}
     said: list[str] = []
@@ -132,7 +132,7 @@ def _word(words: tuple[str, ...]) -> Read:
 
 
 def _stop(value: Value) -> Any:
-    """StopCondition, or its kind alone."""
+    """Read a StopCondition, or its kind alone."""
     given = fields_of(value)
     if given is None:
         given = {"kind": value}
@@ -147,7 +147,7 @@ def _stop(value: Value) -> Any:
 
 
 def _like(name: str) -> Read:
-    """As the field of a SubtaskRequest."""
+    """Return the reader of a SubtaskRequest's field."""
 
     def read(value: Value) -> Any:
         if isinstance(value, Symbol):

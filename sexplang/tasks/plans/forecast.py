@@ -1,8 +1,7 @@
-"""A node of a plan to what is known of it before it begins: who will do it, and whether its inputs
-fit.
+"""The forecast of a plan's node: its task, and whether its inputs fit.
 
-Law: it is asked for as `stdlib/subplans.sexp` and `stdlib/subtask.sexp` will ask for it, and begun
-up to its first request, which nobody makes.
+Law: the node is matched as `stdlib/subplans.sexp` and `stdlib/subtask.sexp` will match it, and
+begun up to its first request, which is not made.
 """
 
 from collections.abc import Callable
@@ -32,8 +31,8 @@ def foreseen(
     max_depth: Value,
     around: Standing,
 ) -> Foreseen:
-    """Why a node would fail before its first request, and what is to be said of who does it; both
-    empty where nothing is known or to be said."""
+    """Return why a node would fail before its first request, and the note about its task. Both are
+    empty if there is nothing to say."""
     if not around.is_ours:
         return "", ""
     winner = fields_of(next(iter(bid(node, around.conversations)), None)) or {}
@@ -54,7 +53,7 @@ def foreseen(
 
 
 def _why(error: dict[str, Value], template: Template) -> str:
-    """As the error says it, but inputs that do not fit in JSON's words."""
+    """Describe the error. Inputs that do not fit are described in JSON's words."""
     details = error["details"]
     problems = [f"`{name}` is missing" for name in details.get("missing", ())]
     problems += [f"`{name}` is unknown" for name in details.get("unknown", ())]

@@ -1,6 +1,6 @@
-"""The dependencies of a plan: read, led in no circle, and more of them where paths overlap.
+"""The dependencies of a plan: read, checked for circles, and extended by overlapping paths.
 
-`after` holds for each subtask the indexes of those that it comes after.
+`after` holds the indexes of the predecessors of each subtask.
 """
 
 from typing import TypeAlias
@@ -13,17 +13,17 @@ After: TypeAlias = list[set[int]]
 
 
 class Refused(Exception):
-    """Why a plan is not accepted, in words for whoever proposed it."""
+    """The reasons against a plan, for its proposer."""
 
 
 def refuse(reasons: list[str]) -> None:
-    """Raises Refused if there is a reason."""
+    """Raise Refused if there are reasons."""
     if reasons:
         raise Refused("; ".join(reasons))
 
 
 def dependencies(subtasks: tuple[dict[str, Value], ...]) -> tuple[After, list[str]]:
-    """The dependencies as indexes, and what is wrong with them."""
+    """Return the dependencies as indexes, and their problems."""
     last = len(subtasks) - 1
     after: After = []
     wrong: list[str] = []
@@ -48,7 +48,7 @@ def dependencies(subtasks: tuple[dict[str, Value], ...]) -> tuple[After, list[st
 
 
 def _circle(after: After) -> list[int]:
-    """A way from a subtask to itself, if there is one."""
+    """Return a path from a subtask to itself. Empty if there is none."""
     done: set[int] = set()
     for start in range(len(after)):
         way: list[int] = []
@@ -67,7 +67,7 @@ def _circle(after: After) -> list[int]:
 
 
 def reaches(after: After, later: int, earlier: int) -> bool:
-    """Whether a subtask comes after another, directly or not."""
+    """Return whether a subtask comes after another, directly or not."""
     seen: set[int] = set()
     work = [later]
     while work:
@@ -82,8 +82,8 @@ def reaches(after: After, later: int, earlier: int) -> bool:
 
 
 def order_overlaps(subtasks: tuple[dict[str, Value], ...], after: After) -> list[tuple[int, int]]:
-    """Adds an order where subtasks that could run at the same time own the same paths: the one
-    that is named first comes first. Gives the pairs that were added, the later one first."""
+    """Order subtasks that could run at the same time and own the same paths: the one named first
+    comes first. Return the added pairs, the later one first."""
     added = []
     for later, subtask in enumerate(subtasks):
         for earlier in range(later):
@@ -98,7 +98,7 @@ def order_overlaps(subtasks: tuple[dict[str, Value], ...], after: After) -> list
 
 
 def levels(after: After) -> list[int]:
-    """How many others each has to wait for at most, one after the other."""
+    """Return the length of the longest chain of predecessors of each subtask."""
     found: list[int] = [0] * len(after)
     for _ in after:
         found = [max([1 + found[each] for each in before], default=0) for before in after]
@@ -106,8 +106,8 @@ def levels(after: After) -> list[int]:
 
 
 def steps(after: After) -> set[int]:
-    """The subtasks that are a step of whatever way is taken: something comes after them, and every
-    other subtask comes before or after."""
+    """Return the subtasks that are a step of every path through the plan: each has a successor, and
+    every other subtask comes before or after it."""
     every = range(len(after))
     return {
         at

@@ -1,9 +1,9 @@
-"""A proposal and what is around it to the plan as it will be worked on, or the reasons against it.
+"""The judgement of a proposal: the plan as it will be worked on, or the reasons against it.
 
-Law: the whole proposal is judged before anything changes, and nothing here changes anything. The
+Law: the whole proposal is judged before anything changes, and the judgement changes nothing. The
 order is that of the documents: form, count, depth, nodes, spam; then dependencies, overlap,
-budgets, and whether each subtask fits whoever will do it. Whoever proposed it is told all reasons
-at once, so that one better proposal is enough.
+budgets, and whether each subtask fits its task. All reasons are told at once, so that one better
+proposal is enough.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,19 +31,19 @@ from sexplang.terms.values.text import number
 from sexplang.terms.values.value import Value
 
 Foreseen: TypeAlias = tuple[str, str]
-"""Why a node would fail before its first request, and what is to be said of who does it."""
+"""Why a node would fail before its first request, and the note about its task."""
 
 Foresee: TypeAlias = Callable[[dict[str, Value], Value, Standing], Foreseen]
 
 LEAST_SHARE = 1
-"""Seconds of a subtask without a cap, at least."""
+"""The least seconds of a subtask without a cap."""
 
 _SIMPLER = "propose something simpler, or do the task yourself"
 
 
 def judge(foresee: Foresee, plan: Value, lower: Value, around: Standing) -> Judgement:
-    """What is said about a plan; `lower` is a table of lower limits, or nil; `foresee` is a
-    function of a node, the `max_depth` that holds for it, and what is around. Raises nothing."""
+    """Return the judgement of a plan. `lower` is a table of lower limits, or nil. `foresee` is a
+    function of a node, its `max_depth`, and the standing. Raises nothing."""
     read = proposal(plan, trusted=True)
     if read.problems:
         return Judgement(None, f"a malformed subplan: {read.complaint()}")
@@ -59,7 +59,7 @@ def judge(foresee: Foresee, plan: Value, lower: Value, around: Standing) -> Judg
 
 
 def _lower_limits(limits: PlanLimits, given: Value) -> PlanLimits:
-    """The same, where a table of lower limits is given."""
+    """Return the limits, lowered by a table."""
     fields = fields_of(given) or {}
     low = {}
     for name in ("subtasks", "depth", "nodes", "decompositions"):
@@ -180,8 +180,8 @@ def _spam(limits: PlanLimits, plan: dict[str, Value]) -> Iterator[str]:
 def _merge_duplicates(
     subtasks: tuple[dict[str, Value], ...], after: After
 ) -> tuple[list[int], list[tuple[int, int]]]:
-    """The subtasks that are kept, and those that do what another does, each with that one. What
-    comes after the second comes after the first. Changes `after`. Raises Refused."""
+    """Return the subtasks that are kept, and each duplicate with the subtask that it repeats. The
+    successors of a duplicate follow the original. Changes `after`. Raises Refused."""
     kept: list[int] = []
     merged = []
     for at, subtask in enumerate(subtasks):
@@ -230,8 +230,8 @@ def _too_large(subtasks: tuple[dict[str, Value], ...], left: dict[str, float]) -
 
 
 def _share(subtasks: tuple[dict[str, Value], ...], left: float, most: float) -> float:
-    """The seconds of each subtask without a cap: what the caps leave in equal parts, in whole
-    thousandths, and no more than `most`."""
+    """Return the seconds of each subtask without a cap: equal parts of the rest, in whole
+    thousandths, at most `most`."""
     caps = _caps(subtasks, "seconds")
     count = len(subtasks) - len(caps)
     share = min(most, (left - sum(caps)) / count) if count else most
@@ -264,7 +264,8 @@ def _seconds_text(value: float) -> str:
 
 
 def _parent(around: Standing) -> str:
-    """The node that is taken apart, or the conversation in it, or what a program does itself."""
+    """Return the id of the node that is decomposed, or of the conversation in it, or "plan" for a
+    program's own plan."""
     names = [conversation.name for conversation in around.conversations]
     if not around.nodes:
         return names[-1] if names else "plan"
@@ -274,8 +275,8 @@ def _parent(around: Standing) -> str:
 
 
 def _seconds(plan: dict[str, Value], around: Standing) -> float:
-    """The budget of the parent in seconds: its cap, else its task's timeout, else the default; no
-    more than the shortest deadline around."""
+    """Return the parent's budget in seconds: its cap, else its task's timeout, else the default, at
+    most the shortest deadline around."""
     own = around.nodes[-1].seconds if around.nodes else around.limits.seconds
     task = plan.get("seconds")
     if isinstance(task, (int, float)):

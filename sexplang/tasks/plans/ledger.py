@@ -1,5 +1,4 @@
-"""What a conversation keeps of the subtasks and plans that it asks for, and how it is told of
-plans."""
+"""The ledger of a conversation: its subtasks and plans, and the words for its model about plans."""
 
 from sexplang.tasks.plans.artifacts import Artifacts, together
 from sexplang.tasks.plans.proposal import Proposal
@@ -11,33 +10,33 @@ from sexplang.terms.values.value import Record, Value
 
 @frozen
 class Planning:
-    """What one conversation has asked others for so far: subtasks and plans."""
+    """The subtasks and plans that a conversation has asked for so far."""
 
     asked: dict[str, Value] | None = None
     """The proposal that is being answered."""
     accepted: tuple[Value, ...] = ()
-    """What answered the plans that were accepted."""
+    """The answers to the accepted plans."""
     artifacts: Artifacts = ()
-    """What the conversation has delivered with its proposals."""
+    """The artifacts that the conversation has delivered with its proposals."""
     counted: Artifacts = ()
-    """What of them was there when a plan was last accepted."""
+    """The artifacts at the time of the last accepted plan."""
     first: int = 0
-    """How many subtasks it has proposed in plans that were accepted."""
+    """The number of subtasks in accepted plans."""
     granted: float = 0
-    """Seconds of its budget that are given to them."""
+    """The seconds of the conversation's budget that these subtasks were given."""
     subtasks: tuple[Value, ...] = ()
     """The results of its subtasks, oldest first."""
 
     def over(self) -> "Planning":
-        """The same, where nothing is asked any more."""
+        """Return the same without a pending proposal."""
         return evolve(self, asked=None)
 
 
 def propose_plan(
     planning: Planning, read: Proposal, content: str, around: dict[str, Value]
 ) -> tuple[Planning, Ask]:
-    """The operation `subplan`: the proposal, and what is to be known to judge it; `around` is what
-    the conversation says of itself, `{depth max_depth limits seconds}`, nil for what has none."""
+    """Return the operation `subplan`: the proposal, and the facts to judge it. `around` describes
+    the conversation, `{depth max_depth limits seconds}`, with nil for absent values."""
     planning = with_artifacts(planning, read)
     artifacts = planning.artifacts
     plan = {
@@ -53,7 +52,7 @@ def propose_plan(
 
 
 def with_artifacts(planning: Planning | None, read: Proposal) -> Planning:
-    """The same with the artifacts of a proposal, also of one that is refused."""
+    """Return the ledger with the artifacts of a proposal, even of a refused one."""
     planning = planning or Planning()
     more = read.fields.get("artifacts")
     return evolve(planning, artifacts=together(planning.artifacts, more)) if more else planning
@@ -61,7 +60,7 @@ def with_artifacts(planning: Planning | None, read: Proposal) -> Planning:
 
 @frozen
 class Answered:
-    """What a proposal came to: what the model is told, and the reason if it was refused."""
+    """The answer to a proposal: the words for the model, and the reason of a refusal."""
 
     planning: Planning
     words: dict[str, Value]
@@ -70,8 +69,7 @@ class Answered:
 
 
 def read_answer(planning: Planning, value: Value) -> Answered | None:
-    """The reply to the proposal that was asked; None for one that is not of a plan, which is told
-    like any other."""
+    """Read the reply to the pending proposal. None for a reply that is not about a plan."""
     asked, reply = planning.asked or {}, fields_of(value) or {}
     planning = planning.over()
     accepted, reason = reply.get("accepted"), reply.get("reason")
@@ -102,7 +100,7 @@ def _seconds(subtask: Value) -> float:
 
 
 def is_plan(reply: Value) -> bool:
-    """Whether it is what answers a plan."""
+    """Return whether a value answers a plan."""
     if isinstance(reply, Record):
         return False
     return isinstance((fields_of(reply) or {}).get("accepted"), bool)
@@ -114,8 +112,8 @@ def _with_kept(reply: dict[str, Value]) -> dict[str, Value]:
 
 
 def strip_error(result: Value) -> Value:
-    """A result as it is kept: what a failed one had been given stands in its notes alone, and not
-    in its error too. So each of many failures inside of each other is there once."""
+    """Return a result as it is kept. Partial results stand in its notes alone, not in its error
+    too, so each of many nested failures is kept once."""
     if not isinstance(result, Record) or result.kind != "TaskResult":
         return result
     notes = fields_of(result.fields.get("notes")) or {}
@@ -130,7 +128,7 @@ def strip_error(result: Value) -> Value:
 
 
 def results_of(reply: Value) -> tuple[Value, ...]:
-    """The results of a reply to a plan; empty if it is none."""
+    """Return the results of a reply to a plan. Empty if it is none."""
     fields = fields_of(reply) or {}
     results = fields.get("results")
     if isinstance(fields.get("accepted"), bool) and isinstance(results, (tuple, list)):
@@ -139,7 +137,8 @@ def results_of(reply: Value) -> tuple[Value, ...]:
 
 
 def _select_for_model(reply: dict[str, Value], reason: str | None) -> dict[str, Value]:
-    """What of the results a model reads: what each is, how it ended, what it says and gave."""
+    """Return the part of the results that a model reads: the node, the end, the content and the
+    artifacts of each."""
     told: dict[str, Value] = {"accepted": True}
     if reason is not None:
         told["reason"] = reason

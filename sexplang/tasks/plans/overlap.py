@@ -1,4 +1,4 @@
-"""Two subtasks to whether they do the same, or work on the same paths."""
+"""The overlap of two subtasks: equal work, or common paths."""
 
 import re
 from unicodedata import normalize
@@ -7,18 +7,18 @@ from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.values.value import Value
 
 ALIKE = 0.8
-"""The least share of the longer of two descriptions that the shorter one is, in words."""
+"""The least share of the longer description's words that the shorter one has."""
 
 _WORD = re.compile(r"\w+|[^\w\s.,;:!?'\"()\[\]-]+")
-"""A word, or signs that mean something: `C++` is not `C#`, nor `x < 3` what `x > 3` is."""
+"""A word, or signs with a meaning: `C++` is not `C#`, and `x < 3` is not `x > 3`."""
 
 _EXPECTED = ("expected_output_types", "expected_files", "file_paths")
 
 
 def alike(one: dict[str, Value], other: dict[str, Value]) -> bool:
-    """Whether two subtasks do the same: the same capabilities and inputs, and one description has
-    the words of the other in the same order and at most one more. Where each has a word of its own
-    (`Rome`, `Oslo`), they are about different things."""
+    """Return whether two subtasks do the same: equal capabilities and inputs, and one description
+    has the other's words in the same order and at most one more. Descriptions that each have a word
+    of their own (`Rome`, `Oslo`) differ."""
     if _capabilities(one) != _capabilities(other) or _inputs(one) != _inputs(other):
         return False
     if one.get("name") and other.get("name") and one["name"] != other["name"]:
@@ -31,7 +31,7 @@ def alike(one: dict[str, Value], other: dict[str, Value]) -> bool:
 
 
 def same(one: dict[str, Value], other: dict[str, Value]) -> bool:
-    """Whether two subtasks of a plan are one: they do the same, and the same is expected."""
+    """Return whether two subtasks of a plan are one: they do the same, and the same is expected."""
     return alike(one, other) and all(
         (one.get(field) or ()) == (other.get(field) or ()) for field in _EXPECTED
     )
@@ -52,8 +52,8 @@ def _inputs(subtask: dict[str, Value]) -> str:
 
 
 def same_paths(one: Value, other: Value) -> bool:
-    """Whether of two lists of paths one names what another holds, in any case of letters and any
-    way in which their accents are encoded."""
+    """Return whether one list of paths names something that the other holds, in any case and any
+    encoding of accents."""
     return any(
         _holds(left, right) or _holds(right, left)
         for left in map(_parts, one or ())

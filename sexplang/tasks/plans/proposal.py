@@ -1,7 +1,6 @@
-"""What a model or a program proposes to a ProposedSubplan: snake_case, checked field by field.
+"""The ProposedSubplan of a model or a program: in snake_case, checked field by field.
 
-What is written in another way and can mean only one thing is understood, and a warning says as
-what.
+A value in another spelling with one meaning is accepted with a warning.
 """
 
 from typing import Any
@@ -17,37 +16,37 @@ from sexplang.terms.values.value import Value
 
 @frozen
 class Proposal:
-    """A proposal as a table of known fields, or the problems that it has."""
+    """A proposal as a table of known fields, or its problems."""
 
     fields: dict[str, Value]
     problems: dict[str, str] = field(factory=dict)
     warnings: tuple[str, ...] = ()
 
     def complaint(self) -> str:
-        """All problems in one line."""
+        """Return all problems in one line."""
         return "; ".join(f"{name}: {problem}" for name, problem in self.problems.items())
 
 
 _OURS = frozenset({"parent_task_id", "depth", "result", "decomposition", "progress"})
 _OURS |= {"first", "seconds", "granted", "max_depth", "limits"}
-"""Written by ourselves into the proposal that a handler sees."""
+"""The fields that the runtime writes into the proposal that a handler sees."""
 
 _TEXTS = frozenset({"description", "name", "reason"})
-"""What is a text, also where it looks like JSON."""
+"""The fields that are texts, even if they look like JSON."""
 
 _NAMES = {letters(name): name for name in ("subtasks", *PLAN, *SUBTASK, *_OURS)}
-"""Fields by their letters: camelCase, and any other."""
+"""The fields by their letters: camelCase and any other spelling."""
 
 _MOST_NAMED, _LONGEST, _NEAR = 20, 40, 0.8
-"""Slips, and characters of a name, for which a likely field is looked for, and how alike it is."""
+"""Bounds of the search for a likely field: slips, characters of a name, and similarity."""
 
 _OTHERWISE = {"dependson": "depends_on_subtasks", "dependencies": "depends_on_subtasks"}
-"""Other names that models give to fields, by their letters, and ours."""
+"""Other names of fields that models use, by their letters."""
 
 
 def proposal(value: Value, trusted: bool = False) -> Proposal:
-    """A proposal from whatever was given; a single subtask is a plan of one. nil is not given,
-    and camelCase is accepted. What we say about a proposal is read only where it is `trusted`."""
+    """Read a proposal. A single subtask is a plan of one. Nil is absent, camelCase is accepted. The
+    runtime's own fields are read only if the proposal is `trusted`."""
     problems: dict[str, str] = {}
     warnings: list[str] = []
     given = _table(_parse_text(value, "subplan", problems, warnings), "", problems, warnings)
@@ -68,7 +67,7 @@ def proposal(value: Value, trusted: bool = False) -> Proposal:
 
 
 def _parse_text(value: Value, place: str, problems: dict[str, str], warnings: list[str]) -> Value:
-    """A value, or what its text in JSON holds."""
+    """Return the value, or the value of its JSON text."""
     found = from_json(value)
     if not isinstance(found, Meant):
         return value
@@ -82,7 +81,7 @@ def _parse_text(value: Value, place: str, problems: dict[str, str], warnings: li
 def _table(
     value: Value, place: str, problems: dict[str, str], warnings: list[str]
 ) -> dict[str, Value] | None:
-    """The fields of an object by our names; None if it is none."""
+    """Return the fields of an object by their known names. None if it is no object."""
     given = fields_of(value)
     if given is None:
         return None
@@ -124,7 +123,7 @@ def _subtasks(
 
 
 def _dependency(word: str, names: dict[str, set[int]], at: int, warnings: list[str]) -> str:
-    """The index that a name means, if it is the name of exactly one other subtask."""
+    """Return the index of the one other subtask that a name means. Else return the name."""
     others = set() if word.isdecimal() else names.get(letters(word), set()) - {at}
     if len(others) != 1:
         return word
@@ -167,7 +166,7 @@ def _fields(
         if read is None:
             looked_at = len(problems) + len(warnings) < _MOST_NAMED and len(name) < _LONGEST
             near = nearest(name, known, _NEAR) if looked_at else None
-            if near is not None:  # what it holds would be missing, such as a bound
+            if near is not None:  # its value would be missing
                 said = f"there is no such field: did you mean `{near}`?"
                 problems[f"{place}{name}"] = said
             else:

@@ -3,10 +3,10 @@
 from sexplang.terms.values.value import Value
 
 REASONS = ("TooLarge", "MissingInfo", "DependencyDiscovered", "Ambiguity", "ExternalToolRequired")
-"""Why a task is to be taken apart; the first is meant where none is given."""
+"""The reasons to decompose a task. The first is the default."""
 
 KINDS = ("AllSubtasksComplete", "FirstSuccess", "UserDecision")
-"""When the subtasks of a plan have done enough; the first is the default."""
+"""The conditions under which a plan is done. The first is the default."""
 
 _TEXT: Value = {"type": "string"}
 _TEXTS: Value = {"type": "array", "items": _TEXT}
@@ -15,7 +15,7 @@ INPUTS = (
     "the inputs of the task by name; where they are left out, a task that needs one text has the "
     "description for it"
 )
-"""What is said of the inputs of a subtask."""
+"""The description of a subtask's inputs."""
 
 ARTIFACTS: Value = {
     "type": "array",

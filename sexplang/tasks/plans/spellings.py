@@ -1,7 +1,6 @@
-"""What a model wrote in a proposal to what it can only have meant, and that in words.
+"""The spellings of values in proposals: each with one meaning, and the words for it.
 
-Law: what could mean two things is left as it is, for whoever reads it to refuse. Booleans are not
-numbers.
+Law: a value with two meanings is left as it is, for its reader to refuse. Booleans are not numbers.
 """
 
 import re
@@ -28,22 +27,22 @@ _INDEX = re.compile(r"(?:sub-?|subtasks?[ _-]?\[?)?([0-9]{1,9})\]?", re.IGNORECA
 
 @frozen
 class Meant:
-    """A value that was written in another way, and what it was understood as."""
+    """The meaning of a value in another spelling, and the words for it."""
 
     value: Any
     words: str
     twice: str | None = None
-    """A field that stands twice in a text in JSON."""
+    """A duplicate field of a JSON text."""
 
 
 def letters(text: str) -> str:
-    """What is left of a word if nobody looks at case, hyphens and spaces."""
+    """Return the letters and digits of a word in lower case."""
     return "".join([sign for sign in text.casefold() if sign.isalnum()])
 
 
 def from_json(value: Value) -> Any:
-    """What a text is that holds a list or an object in JSON; else the value itself. Half of a
-    surrogate pair, which it may have escaped, becomes `?`, as in all that a model says."""
+    """Return the list or object that a JSON text holds, as a Meant. Else return the value. Halves
+    of surrogate pairs become `?`, as in every text of a model."""
     if not isinstance(value, str) or value.strip()[:1] not in ("[", "{"):
         return value
     twice: list[str] = []
@@ -56,7 +55,7 @@ def from_json(value: Value) -> Any:
 
 
 def amount(value: Value, unit: str, *, whole: bool) -> Any:
-    """The number above 0 that was meant, of what `unit` names; nil if it is none."""
+    """Return the number above 0 in the unit. None if it is none."""
     if isinstance(value, str):
         said = _number_in(value.strip(), _UNITS if unit == "seconds" else {"": 1})
         if said is None:
@@ -79,7 +78,7 @@ def amount(value: Value, unit: str, *, whole: bool) -> Any:
 
 
 def _number_in(text: str, units: dict[str, int]) -> float | None:
-    """The number that a text says in one of these units; seconds may be a TimeSpan."""
+    """Return the number of a text in one of the units. Seconds may be a TimeSpan."""
     span = _SPAN.fullmatch(text) if units is _UNITS else None
     if span is not None:
         days, hours, minutes, seconds = [float(part or 0) for part in span.groups()]
@@ -91,7 +90,7 @@ def _number_in(text: str, units: dict[str, int]) -> float | None:
 
 
 def flag(value: Value) -> Any:
-    """The boolean that was meant; nil if it is none."""
+    """Return the boolean. None if it is none."""
     if isinstance(value, str) and letters(value) in ("true", "false"):
         found = letters(value) == "true"
         return Meant(found, f"`{value}` was understood as {'true' if found else 'false'}")
@@ -99,7 +98,7 @@ def flag(value: Value) -> Any:
 
 
 def index(value: Value) -> int | None:
-    """The index that one dependency is, if it is one."""
+    """Return the index of a dependency. None if it is none."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if type(value) is int:
@@ -113,8 +112,8 @@ _MOST = 10**9
 
 
 def indexes(value: Value) -> Any:
-    """A list of dependencies, as they are; nil if it is none. A single one is a list, and so is a
-    text of several with commas between."""
+    """Return a list of dependencies. None if it is none. A single one is a list, and so is a text
+    of several with commas between them."""
     if isinstance(value, (tuple, list)):
         return tuple(value)
     listed: tuple[Value, ...] = (value,)
@@ -127,8 +126,8 @@ def indexes(value: Value) -> Any:
 
 
 def names_of(subtasks: Sequence[dict[str, Value]]) -> dict[str, set[int]]:
-    """Which subtasks a word can name that somebody depends on: by its letters, the names of their
-    tasks and their descriptions."""
+    """Return the subtasks that a dependency can name: by the letters of their tasks' names and
+    their descriptions."""
     names: dict[str, set[int]] = {}
     for at, subtask in enumerate(subtasks):
         for field in ("name", "description"):

@@ -1,7 +1,7 @@
-"""Messages that do not fit a window → messages to go on with: the oldest results are emptied.
+"""Compaction: the oldest results of a conversation are emptied so that it fits its window.
 
-Enough of them at once, so that the next turns begin with the same bytes for a while. What a program
-answers `compact` with instead is checked here, and so is what was emptied told.
+Enough is emptied at once that the next turns begin with the same bytes for a while. The messages of
+a handler of `compact` are checked here, and the notes of each compaction are made here.
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ from sexplang.tasks.prompt.history import flaw_of, is_history, messages_of
 from sexplang.tasks.prompt.window import tokens_of
 from sexplang.tasks.requests.subtask_request import fields_of
 from sexplang.tasks.session import NOTHING_LEFT_OUT, Block, HandlerSession
-from sexplang.tasks.turns.partial_notes import sources_of
+from sexplang.tasks.turns.finish import sources_of
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.values.abbreviation import abbreviate
@@ -21,9 +21,8 @@ Messages = tuple[Block, ...]
 
 
 def compact(messages: Value, used: Value, limit: Value) -> Messages:
-    """What answers `compact` where no handler of the program does: the messages with as many of
-    their oldest results emptied as it takes to leave half of the window free. What came after the
-    model last spoke stays whole. Raises Fault."""
+    """Answer `compact` by default: empty the oldest results until half of the window is free. The
+    messages after the model's last words stay whole. Raises Fault."""
     if not is_history(messages) or type(used) is not int or type(limit) is not int:
         raise Fault(
             "wrong-type",
@@ -45,13 +44,13 @@ def compact(messages: Value, used: Value, limit: Value) -> Messages:
 
 
 def _newest(messages: list[Block]) -> int:
-    """Where the newest turn begins: with the model's last words."""
+    """Return the index of the newest turn: the model's last message."""
     spoken = [at for at, each in enumerate(messages) if each["role"] == "assistant"]
     return spoken[-1] if spoken else 0
 
 
 def _empty_results(message: Block, over: float) -> Block:
-    """The message without so many tokens of results, or all that there are."""
+    """Return the message without so many tokens of results, or without all of them."""
     content = message["content"]
     if not isinstance(content, tuple):
         return message
@@ -61,7 +60,7 @@ def _empty_results(message: Block, over: float) -> Block:
         if over > 0 and block.get("type") == "tool_result":
             mark = {**block, "content": f"[result emptied to fit the window: {_size(block)}]"}
             whole, left = tokens_of((block,)), tokens_of((mark,))
-            if whole > 2 * left:  # nor is a mark emptied again
+            if whole > 2 * left:  # a mark is not emptied again
                 over -= whole - left
                 each = mark
         made.append(each)
@@ -69,14 +68,14 @@ def _empty_results(message: Block, over: float) -> Block:
 
 
 def _size(block: Block) -> str:
-    """How large the content of a result is, in words."""
+    """Describe the size of a result's content."""
     count, media = characters(block), _media(block)
     words = [f"{count:,} character{'s' * (count != 1)}"] if count or not media else []
     return ", ".join([*words, *media])
 
 
 def characters(block: Block) -> int:
-    """Of a result's content, without its images and documents."""
+    """Return the number of characters of a result without its images and documents."""
     content = block.get("content")
     if not isinstance(content, tuple):
         return len(content or "")
@@ -101,7 +100,8 @@ def _media(block: Block) -> list[str]:
 
 
 def check_messages(given: Value) -> Messages:
-    """What a handler of `compact` resumed with, as messages. Raises Fault `bad-compaction`."""
+    """Return the messages that a handler of `compact` resumed with. Raises Fault
+    `bad-compaction`."""
     if not is_history(given):
         raise _bad(f"gives {abbreviate(given)}, and that is no list of messages")
     messages = messages_of(given)
@@ -125,8 +125,8 @@ def _bad(problem: str) -> Fault:
 def replace_messages(
     session: HandlerSession, after: Messages, used: int
 ) -> tuple[HandlerSession, int, str]:
-    """The session that goes on with other messages in place of its own, which took so many tokens;
-    what they take; and what was done, in words for traces."""
+    """Return the session with other messages in place of its own, the tokens that they take, and a
+    line for traces."""
     setup, before = session.setup, session.messages
     left_out = session.left_out or NOTHING_LEFT_OUT
     now = _tokens_after(after, before, used)
@@ -144,7 +144,7 @@ def replace_messages(
 
 
 def _tokens_after(after: Messages, before: Messages, used: int) -> int:
-    """The tokens that messages take in place of others that took so many, with all beside them."""
+    """Return the tokens of the replaced messages with everything beside them."""
     whole, left = sum(map(_tokens, before)), sum(map(_tokens, after))
     scale = min(1.0, used / whole) if whole else 1.0
     return max(used - ceil((whole - left) * scale), ceil(left * scale))
@@ -157,7 +157,7 @@ def _tokens(message: Block) -> int:
 def _describe_compaction(
     after: Messages, before: Messages, tokens: tuple[int, int, int]
 ) -> dict[str, Value]:
-    """What a compaction did, for the notes: `{results messages tokens}`; each result `{name turn
+    """Describe a compaction for the notes: `{results messages tokens}`. Each result is `{name turn
     tool_use_id characters}`."""
     kept = Counter([_key(block) for message in after for block in _results(message)])
     names: dict[Value, Value] = {}
@@ -198,7 +198,7 @@ def _results(message: Block) -> list[Block]:
 
 
 def _in_words(done: dict[str, Value]) -> str:
-    """The same in a line, for traces."""
+    """Describe a compaction in one line, for traces."""
     results, tokens, messages = done["results"], done["tokens"], done["messages"]
     count, size = len(results), sum([each["characters"] for each in results])
     parts = [f"{count} result{'s' * (count != 1)} emptied"]
@@ -215,4 +215,4 @@ def _in_words(done: dict[str, Value]) -> str:
 
 
 _NAMED = 3
-"""Names of tools that are told in a line."""
+"""The most names of tools in such a line."""

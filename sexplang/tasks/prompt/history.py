@@ -1,6 +1,5 @@
-"""A call's `history` and what its template says of it → the messages before its prompt; and the
-messages of a conversation → the history for the next (inventory 3.4: HistoryConfigSettings).
-"""
+"""The history of a conversation: the earlier messages before a prompt, and the record for the next
+call (inventory 3.4: HistoryConfigSettings)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +16,7 @@ ROLES = ("user", "assistant")
 
 
 def is_history(value: Value) -> bool:
-    """Whether a value is a list of messages, `{role content}`."""
+    """Return whether a value is a list of messages, `{role content}`."""
     return isinstance(value, (tuple, list)) and all(map(_is_message, value))
 
 
@@ -32,7 +31,7 @@ def _is_message(value: Value) -> bool:
 
 
 def messages_of(history: Sequence[Value]) -> tuple[Block, ...]:
-    """A history with tables for its messages and their blocks, which may be records."""
+    """Return a history whose messages and blocks are tables. They may be records."""
     return tuple([_plain(fields_of(message) or {}) for message in history])
 
 
@@ -44,8 +43,8 @@ def _plain(message: Block) -> Block:
 
 
 def flaw_of(history: Sequence[Value]) -> str | None:
-    """Why no provider takes messages: the first is none of the user, a block lacks what its type
-    wants, or a call of a tool has no result in the next message, or two."""
+    """Return why no provider takes the messages: the first is not the user's, a block lacks a field
+    of its type, or a tool call does not have exactly one result in the next message."""
     if history and (fields_of(history[0]) or {})["role"] != "user":
         return "message 0 is the assistant's: the first is one of the user"
     called: list[Value] = []
@@ -68,8 +67,8 @@ def flaw_of(history: Sequence[Value]) -> str | None:
 
 
 def _lack(block: Block, role: Value) -> str | None:
-    """What a block lacks. The model's of other types are opaque, and sent as they are; the user's
-    and those in results are written by programs, and of types that are known."""
+    """Return what a block lacks. A model's blocks of other types are opaque and sent unchanged.
+    Programs write the user's blocks and those in results, so their types must be known."""
     match block:
         case {"type": "text"}:
             said = block.get("text")
@@ -88,7 +87,7 @@ def _lack(block: Block, role: Value) -> str | None:
 
 
 def _lack_of(kind: str, block: Block) -> str | None:
-    """The same of what is no model's, and neither text, call nor result."""
+    """Return what a block of another type lacks, if no model wrote it."""
     if kind in ("image", "document"):
         source = fields_of(block.get("source")) or {}
         wanted = _SOURCES.get(source.get("type"))
@@ -110,7 +109,7 @@ _SOURCES: dict[Value, tuple[str, ...]] = {
     "text": ("data",),
     "content": (),
 }
-"""Where an image or a document comes from, and the texts that say so."""
+"""The text fields of each kind of source of an image or document."""
 
 _SOURCE = 'write source: {type: "base64" media_type: "image/png" data: …}'
 _OTHERS = frozenset(("search_result", "container_upload", "tool_reference"))
@@ -131,7 +130,7 @@ def _ids(blocks: Sequence[Block], kind: str, field: str) -> list[Any]:
 
 
 def configure(template: HistoryConfig, request: Value) -> HistoryConfig:
-    """The template's settings and, stronger, the request's. Raises Fault."""
+    """Return the template's settings, overridden by the request's. Raises Fault."""
     given = {snake(key): value for key, value in (fields_of(request) or {}).items()}
     chosen: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     wrong = [
@@ -149,7 +148,8 @@ def configure(template: HistoryConfig, request: Value) -> HistoryConfig:
 
 
 def select_messages(history: tuple[Block, ...], settings: HistoryConfig) -> tuple[Block, ...]:
-    """The messages that the model sees: all, the last N questions with their answers, or none."""
+    """Return the messages that the model sees: all, the last N questions with their answers, or
+    none."""
     if not settings.use_session_history:
         return ()
     most = settings.history_turns_to_include
@@ -160,7 +160,7 @@ def select_messages(history: tuple[Block, ...], settings: HistoryConfig) -> tupl
 
 
 def _is_question(message: Block) -> bool:
-    """Whether a person asks; what a tool gave belongs to the question before it."""
+    """Return whether a message is a person's. A tool result belongs to the question before it."""
     content = message["content"]
     blocks = content if isinstance(content, tuple) else ()
     is_result = any((fields_of(block) or {}).get("type") == "tool_result" for block in blocks)
@@ -168,7 +168,7 @@ def _is_question(message: Block) -> bool:
 
 
 def record_history(session: HandlerSession) -> tuple[Block, ...] | None:
-    """All that was said until now, as it was sent: a conversation that goes on with it begins with
-    the bytes of this one. None where no history is kept."""
+    """Return the messages so far as they were sent, so that the next conversation begins with the
+    same bytes. None if no history is kept."""
     unseen = session.setup.unseen
     return None if unseen is None else unseen + session.messages

@@ -1,13 +1,25 @@
-"""Images and documents to the blocks in which a model sees them: those of files, and those that a
-tool gives."""
+"""Values as a model reads them: texts, images and documents; and the paths of files."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sexplang.tasks.requests.subtask_request import fields_of
 from sexplang.tasks.session import Block
 from sexplang.terms.classes.node import node
-from sexplang.terms.values.value import Value
+from sexplang.terms.json.json_writer import json_text
+from sexplang.terms.values.text import text
+from sexplang.terms.values.value import Procedure, Record, Value
+
+
+def value_text(value: Value) -> str:
+    """Return a value as text: scalars and TaskResults as text, lists and tables as JSON. Raises
+    Fault `not-data` for functions, `not-json` for NaN and infinities."""
+    if isinstance(value, (tuple, dict, float, Procedure)) or (
+        isinstance(value, Record) and value.kind != "TaskResult"
+    ):
+        return json_text(value)
+    return text(value)
+
 
 _KINDS = {
     "png": "image/png",
@@ -20,11 +32,11 @@ _KINDS = {
 
 
 def kind_of(path: str) -> str | None:
-    """The media type that a file's name says; None for what is read as text."""
+    """Return the media type of a file name. None for text."""
     return _KINDS.get(path.rpartition(".")[2].lower()) if "." in path else None
 
 
-# How the bytes begin, in base64. What stands between RIFF and WEBP is a size.
+# The beginnings of the files in base64. A size stands between RIFF and WEBP.
 _BEGINS = {
     "image/png": re.compile("iVBORw0KGg"),
     "image/jpeg": re.compile("/9j/"),
@@ -35,27 +47,27 @@ _BEGINS = {
 
 
 def is_kind(kind: str, data: str) -> bool:
-    """Whether bytes, in base64, begin as a file of the kind does."""
+    """Return whether bytes in base64 begin like a file of the kind."""
     return _BEGINS[kind].match(data) is not None
 
 
 def media_blocks(paths: list[str], kind: str, data: str) -> tuple[Block, Block]:
-    """The path, or all that lead to it, and then the bytes, base64, as an `image` or a
-    `document`."""
+    """Return a text block with the paths, and an `image` or `document` block with the base64
+    bytes."""
     source: Block = {"type": "base64", "media_type": kind, "data": data}
     block = "document" if kind == "application/pdf" else "image"
     return {"type": "text", "text": f"File {', '.join(paths)}:"}, {"type": block, "source": source}
 
 
 def is_image(value: Value) -> bool:
-    """Whether a value is the path of an image, or an image."""
+    """Return whether a value is the path of an image, or an image block."""
     if isinstance(value, str):
         return (kind_of(value) or "").startswith("image/")
     return is_file(value) and (fields_of(value) or {})["type"] == "image"
 
 
 def is_file(value: Value) -> bool:
-    """Whether a value is the path of a file, or an image or a document."""
+    """Return whether a value is the path of a file, or a block of an image or document."""
     if isinstance(value, str):
         return value.strip() != "" and "\0" not in value
     block = fields_of(value) or {}
@@ -64,8 +76,8 @@ def is_file(value: Value) -> bool:
 
 @node
 class Given:
-    """Inputs that are files: the inputs with what stands for these in the texts of the task, the
-    paths to read, and the blocks that are there already."""
+    """The inputs that are files: all inputs with labels in place of blocks, the paths to read, and
+    the blocks."""
 
     values: dict[str, Value]
     paths: tuple[str, ...]
@@ -73,7 +85,7 @@ class Given:
 
 
 def take_media(names: tuple[str, ...], values: dict[str, Value]) -> Given:
-    """The inputs of these names taken out of the others."""
+    """Separate the named file inputs from the others."""
     told, paths, blocks = dict(values), [], []
     for name in names:
         value = values[name]
@@ -88,15 +100,15 @@ def take_media(names: tuple[str, ...], values: dict[str, Value]) -> Given:
 
 
 LARGEST = 5_000_000
-"""Characters of base64 that one image or document may take: providers take no larger image."""
+"""The most base64 characters of an image or document. Providers take no larger image."""
 
 MOST = 20
-"""Images and documents in what one tool gives."""
+"""The most images and documents in one tool result."""
 
 
 def media_in(value: Value) -> tuple[Block, ...] | None:
-    """The content blocks that a value is, an image or a document among them; None where it is none,
-    but data or text. What no provider would take is left out, and says so."""
+    """Return the content blocks of a value that holds an image or document. None for data or text.
+    Blocks that no provider takes are replaced by a note."""
     listed = (value,) if isinstance(value, dict) else value
     if not isinstance(listed, tuple) or not listed:
         return None
@@ -119,7 +131,7 @@ def media_in(value: Value) -> tuple[Block, ...] | None:
 
 
 def is_media(block: Block) -> bool:
-    """Whether a table is an image or a document, with its bytes in base64."""
+    """Return whether a table is an image or document with base64 bytes."""
     source = fields_of(block.get("source")) or {}
     return block.get("type") in ("image", "document") and source.get("type") == "base64"
 
@@ -130,7 +142,7 @@ def _is_content(block: Block) -> bool:
 
 
 def flaw_of_media(block: Block) -> str | None:
-    """Why no provider takes an image or a document, or None."""
+    """Return why no provider takes an image or document. None if it has no flaw."""
     kind, data = block["source"].get("media_type"), block["source"].get("data")
     if kind not in _BEGINS or (kind == "application/pdf") is (block["type"] == "image"):
         return f"`{kind}` is none of {', '.join(_BEGINS)}"
@@ -146,7 +158,7 @@ def _label(block: Block) -> str:
 
 
 def texts_of(content: Value) -> str:
-    """The text in the content of a result: the text that it is, or that of its blocks."""
+    """Return the text in the content of a result."""
     if isinstance(content, str):
         return content
     blocks = [fields_of(each) or {} for each in content or ()]
@@ -154,7 +166,7 @@ def texts_of(content: Value) -> str:
 
 
 def with_text(content: Value, text: str) -> Value:
-    """The content of a result with another text; its images and documents stay."""
+    """Return the content of a result with another text. Images and documents stay."""
     if not isinstance(content, tuple):
         return text
     others = tuple([each for each in content if (fields_of(each) or {}).get("type") != "text"])
@@ -162,7 +174,7 @@ def with_text(content: Value, text: str) -> Value:
 
 
 def without_media(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """The results of a message with words in place of their images and documents."""
+    """Return the results of a message with words in place of images and documents."""
     made: list[Block] = []
     for block in blocks:
         content = block.get("content")
@@ -173,3 +185,30 @@ def without_media(blocks: Sequence[Block]) -> tuple[Block, ...]:
             block = {**block, "content": "\n".join([texts_of(content), *words]).strip()}
         made.append(block)
     return tuple(made)
+
+
+def unique(paths: Iterable[str], folder: str) -> tuple[str, ...]:
+    """Drop paths that denote an earlier path's file. Relative paths are resolved against `folder`
+    ('' if it is unknown)."""
+    first: dict[str, str] = {}
+    for path in paths:
+        first.setdefault(place(path, folder), path)
+    return tuple(first.values())
+
+
+def place(path: str, folder: str) -> str:
+    """Return a normalized path. Links are not resolved: they may be files of their own."""
+    whole = f"{folder}/{path}" if folder and not path.startswith("/") else path
+    is_absolute = whole.startswith("/")
+    parts: list[str] = []
+    for part in whole.split("/"):
+        if part == ".." and parts and parts[-1] != "..":
+            parts.pop()
+        elif part not in ("", ".") and not (part == ".." and is_absolute):
+            parts.append(part)
+    return "/" * is_absolute + "/".join(parts)
+
+
+def relative_to(path: str, folder: str) -> str:
+    """Return a normalized path, relative if it lies below the folder."""
+    return place(path, folder).removeprefix(f"{folder.rstrip('/')}/") if folder else place(path, "")

@@ -1,20 +1,16 @@
-"""The tasks that a model may have done to what the tools say that ask for them.
+"""The catalogue: the tasks that a model may ask for, as text.
 
-It is a part of the tools' definitions, so it has the same bytes in each turn of a conversation.
+It is a part of a tool's definition, so it has the same bytes in each turn of a conversation.
 """
 
-from collections.abc import Mapping
-
 from sexplang.tasks.prompt.window import tokens_in
-from sexplang.tasks.requests.candidates import candidates
 from sexplang.tasks.requests.definitions import line_of
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.template import Template
-from sexplang.terms.values.value import Value
 
 MOST_TOKENS = 2_000
-"""What the list may take of a context window."""
+"""The most tokens of the list in a context window."""
 
 _ABOVE = "These are the tasks, with their inputs; one with a ? may be left out:"
 _BELOW = "There {are} {left} more: say what is to be done, and the one that fits is found."
@@ -22,15 +18,15 @@ _BELOW = "There {are} {left} more: say what is to be done, and the one that fits
 
 @frozen
 class Catalogue:
-    """The list as words, and the names in it where none is left out."""
+    """The list as text, and the names in it. `names` is None if tasks were left out."""
 
     words: str
     names: tuple[str, ...] | None
 
 
 def catalogue(tasks: tuple[Template, ...]) -> Catalogue | None:
-    """The list of these tasks, nearest first; None where there are none. What is said of inputs is
-    left out where there is no room for it, and then what is farthest."""
+    """Return the list of these tasks, nearest first. None without tasks. Without room, the inputs
+    are left out first, then the farthest tasks."""
     if not tasks:
         return None
     for with_inputs in (True, False):
@@ -49,41 +45,3 @@ def catalogue(tasks: tuple[Template, ...]) -> Catalogue | None:
     below = [_BELOW.format(are="is" if left == 1 else "are", left=left)] if left else []
     names = None if left else tuple([task.name for task in tasks])
     return Catalogue("\n".join([_ABOVE, *kept, *below]), names)
-
-
-_NAMES: dict[str, tuple[str, ...]] = {
-    "spawn_subtask": ("properties", "name"),
-    "propose_subplan": ("properties", "subtasks", "items", "properties", "name"),
-}
-"""The tools that ask for tasks, and where the schema of each has the name of one."""
-
-
-def listing(
-    tools: Mapping[str, dict[str, Value]],
-    allowed: tuple[str, ...],
-    tasks: tuple[Template, ...],
-    asks: Template,
-) -> dict[str, dict[str, Value]]:
-    """Those of the allowed tools by which a task asks for others, with the list of these. It stands
-    in one: the other refers to that."""
-    asking = [name for name in _NAMES if name in allowed]
-    found = catalogue(candidates(tasks, asks)) if asking else None
-    if found is None:
-        return {}
-    first, *others = asking
-    there = f"The tasks are those that `{first}` lists."
-    words = {first: found.words, **dict.fromkeys(others, there)}
-    return {name: _naming(tools[name], name, found, words[name]) for name in asking}
-
-
-def _naming(tool: dict[str, Value], name: str, found: Catalogue, words: str) -> dict[str, Value]:
-    schema = tool["input_schema"]
-    if found.names is not None:
-        schema = _with_choices(schema, _NAMES[name], found.names)
-    return {"description": f"{tool['description']} {words}", "input_schema": schema}
-
-
-def _with_choices(schema: Value, path: tuple[str, ...], names: tuple[str, ...]) -> Value:
-    if not path:
-        return {**schema, "enum": names}
-    return {**schema, path[0]: _with_choices(schema[path[0]], path[1:], names)}

@@ -1,4 +1,4 @@
-"""A reply text that is a CONTINUATION result to the request or the proposal that it holds."""
+"""The request or the plan in a reply text that is a CONTINUATION result."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from sexplang.tasks.plans.artifacts import body_of, object_in
 from sexplang.tasks.plans.proposal import Proposal, proposal
-from sexplang.tasks.requests.candidates import reachable_from
+from sexplang.tasks.requests.match import reachable_from
 from sexplang.tasks.requests.subtask_request import (
     SubtaskRequest,
     fields_of,
@@ -25,11 +25,10 @@ from sexplang.terms.values.value import Fault, Value
 def continuation(
     text: str, offered: Mapping[str, str], format: OutputFormat
 ) -> SubtaskRequest | Proposal | None:
-    """The request in a reply text that is a CONTINUATION result, or that misses it by a little;
-    None for any other text. What is not certain is a request with a problem: whoever asked for an
-    answer is not to be given it as one.
+    """Return the request in a reply text that is a CONTINUATION result, or nearly one. None for any
+    other text. An uncertain request has a problem: it must not become the answer of the task.
 
-    A task that is offered plans and no subtasks proposes a plan of one by a request.
+    A task that is offered plans and no subtasks proposes a plan of one subtask by a request.
     """
     if "{" not in text:
         return None
@@ -44,14 +43,14 @@ def continuation(
     body = body_of(text)
     result = object_in(text, twice)
     if not result:
-        # A list is an answer, whatever it holds.
+        # A list is an answer.
         return None if body.startswith("[") else _among_words(text, body, offered, format)
     kind = _kind(result, format)
     if kind is None:
         is_meant = "status" in twice and _MEANT.search(body) is not None
         return _report_problems({"status": _TWICE}, offered) if is_meant else None
     asking = result
-    if kind == "bare":  # what else stands in its notes is a note all the same
+    if kind == "bare":  # its other notes stay
         asking = {"notes": {**(fields_of(result.get("notes")) or {}), **result}}
     request = _request(asking, offered)
     problems = dict.fromkeys(twice, _TWICE)
@@ -64,7 +63,7 @@ def continuation(
 
 
 _WORDS = ("continuation", "subtask", "subplan")
-"""One of these is in any text that asks for something."""
+"""Words of which every request contains one."""
 _TWICE = "it stands twice in one object: keep one"
 _MEANT = re.compile(r"""\bstatus["']?\s*:\s*["']CONTINUATION\b""", re.IGNORECASE)
 _HELD = re.compile(
@@ -77,12 +76,13 @@ _MOST_SEARCHED = 1_000_000
 _TOO_LONG = f"it is longer than {_MOST_SEARCHED:,} characters: ask for less at once"
 
 Kind: TypeAlias = Literal["whole", "nearly", "bare"]
-"""What a reply is: a CONTINUATION result; one with another status, or none; or its notes alone."""
+"""The kind of a request: a CONTINUATION result; one with another status or none; its notes
+alone."""
 
 
 def _kind(result: Mapping[str, Value], format: OutputFormat) -> Kind | None:
-    """What an object is that may ask for something; None for any other one, such as an answer that
-    has a status of its own, or whose schema has such a field."""
+    """Return the kind of an object that asks for something. None for any other object, such as an
+    answer with a status of its own, or a schema with such a field."""
     status = result.get("status")
     fields = {snake(key): item for key, item in result.items()}
     notes = {snake(key): item for key, item in (fields_of(fields.get("notes")) or {}).items()}
@@ -95,7 +95,7 @@ def _kind(result: Mapping[str, Value], format: OutputFormat) -> Kind | None:
     if status == "CONTINUATION":
         if not _HOLDS.isdisjoint(notes):
             return "whole"
-        # The word itself is no answer, unless the task's own has such a field.
+        # The word is no answer, unless the task's schema has such a field.
         if is_own:
             return None
         return "bare" if is_bare else "whole"
@@ -107,7 +107,7 @@ def _kind(result: Mapping[str, Value], format: OutputFormat) -> Kind | None:
 
 
 def _own_fields(schema: Any) -> set[str]:
-    """The fields that an answer may have by its JSON Schema, in any branch of a union."""
+    """Return the fields of an answer by its JSON Schema, in any branch of a union."""
     found: set[str] = set()
     work, seen = [schema], set()
     while work:
@@ -126,7 +126,7 @@ _BRANCHES = ("anyOf", "oneOf", "allOf", "if", "then", "else")
 
 
 def _resolve_reference(schema: Any, reference: Value) -> Any:
-    """What a reference of a schema to a part of its own stands for; None where it is another."""
+    """Return the part of a schema that a local reference leads to. Else None."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     part = schema
@@ -139,14 +139,14 @@ _ASKS = {
     "subtask_request": frozenset(("description", "name")),
     "subplan": frozenset(("description", "name", "subtasks")),
 }
-"""The notes that ask for something, and the fields of which one is there."""
+"""The notes that ask for something, and the fields of which one must be present."""
 _HOLDS = frozenset((*_ASKS, "evaluation_request"))
 """The notes of a CONTINUATION result that ask for something."""
 
 
 def bare_request(text: str, tasks: tuple[Template, ...], asks: str) -> SubtaskRequest | None:
-    """The request that a text is as a whole, without a word of a CONTINUATION: it names a task
-    that who asks may have done, with inputs that this takes, and no field that is no request's."""
+    """Return the request that a whole text is, without a CONTINUATION. It must name a task that the
+    asking task may have done, with inputs that fit, and have no unknown field."""
     if '"name"' not in text or '"inputs"' not in text:
         return None
     twice: list[str] = []
@@ -169,16 +169,16 @@ def _has_shape(value: Value, needed: frozenset[str]) -> bool:
 def _among_words(
     text: str, body: str, offered: Mapping[str, str], format: OutputFormat
 ) -> SubtaskRequest | Proposal | None:
-    """The request in a text that is no JSON object. It is certain where it is the only one, has
-    its status, and stands on lines of its own with one paragraph on one side of it alone: a longer
-    text may show how one is written."""
-    # Words may speak of a status: only what holds a request is one.
+    """Return the request in a text that is not a JSON object. It is certain if it is the only one,
+    has its status, and stands on lines of its own with one paragraph on one side only. A longer
+    text may show an example."""
+    # Words may mention a status. Only an object that holds a request is one.
     objects = [(made, {**made, "status": None}, place) for made, place in _objects(text)]
     found = [(made, *place) for made, asks, place in objects if _kind(asks, format) is not None]
     if not found:
         return _read_broken(text, body, offered)
     made, start, end = found[0]
-    if len(found) == 1 and _kind(made, format) is None:  # an answer, with a status of its own
+    if len(found) == 1 and _kind(made, format) is None:  # an answer with its own status
         return None
     sides = _strip_fence(text[:start], text[end:])
     is_certain = len(found) == 1 and isinstance(made.get("status"), str)
@@ -190,7 +190,7 @@ def _among_words(
 
 
 def _strip_fence(before: str, behind: str) -> tuple[str, str]:
-    """What stands on both sides of a request, without the fence that it stands in."""
+    """Return the text on both sides of a request, without its code fence."""
     ahead, fence, tag = before.rpartition("```")
     rest = behind.lstrip()
     if fence and rest.startswith("```") and tag.strip().replace("-", "").isalnum() | tag.isspace():
@@ -199,7 +199,7 @@ def _strip_fence(before: str, behind: str) -> tuple[str, str]:
 
 
 def _stands_apart(before: str, behind: str) -> bool:
-    """Whether one side is blank, and the other one paragraph on lines of its own."""
+    """Return whether one side is blank, and the other is one paragraph on lines of its own."""
     if before and not before.isspace():
         words, is_apart = before, before.rstrip(" \t").endswith("\n")
         if behind and not behind.isspace():
@@ -210,8 +210,8 @@ def _stands_apart(before: str, behind: str) -> bool:
 
 
 def _objects(text: str) -> list[tuple[dict[str, Value], tuple[int, int]]]:
-    """The JSON objects in a text, each with where it begins and ends, as far as braces stand around
-    them alone: what is inside of something broken is a part of that."""
+    """Return the JSON objects of a text with their positions, as long as braces belong to them. An
+    object inside broken JSON is a part of it."""
     found = []
     decoder = json.JSONDecoder()
     at = -1 if is_large(text) else text.find("{")
@@ -232,8 +232,8 @@ def _objects(text: str) -> list[tuple[dict[str, Value], tuple[int, int]]]:
 def _read_broken(
     text: str, body: str, offered: Mapping[str, str]
 ) -> SubtaskRequest | Proposal | None:
-    """What is wrong with a text that was meant to be a CONTINUATION result and cannot be read; None
-    if it was not."""
+    """Return the problem of a CONTINUATION result that cannot be read. None if the text is not
+    one."""
     is_alone = body.startswith("{")
     if not _MEANT.search(text) or not (is_alone or _HELD.search(text)):
         return None
@@ -241,7 +241,7 @@ def _read_broken(
     try:
         read_json(body if is_alone else text[start:], [])
     except json.JSONDecodeError as error:
-        if error.msg == "Extra data" and is_alone:  # it is another object, with words behind it
+        if error.msg == "Extra data" and is_alone:  # another object with words behind it
             return None
         problem = f"it is not JSON: {error}; write one JSON object alone"
         return _report_problems({"result": problem}, offered)
@@ -252,7 +252,7 @@ def _read_broken(
 
 
 def _with_remark(request: SubtaskRequest | Proposal, remark: str) -> SubtaskRequest | Proposal:
-    """The request with one more thing to be noted."""
+    """Return the request with one more note."""
     if isinstance(request, Proposal):
         return evolve(request, warnings=(*request.warnings, remark))
     return evolve(request, remarks=(*request.remarks, remark))
@@ -291,7 +291,7 @@ def _request(result: Mapping[str, Value], offered: Mapping[str, str]) -> Subtask
 
 
 def _proposal(given: Value, notes: dict[str, Value]) -> Proposal:
-    """A plan, with the artifacts that stand beside it: a part of the work is done already."""
+    """Return a plan with the artifacts that stand beside it."""
     fields = fields_of(given)
     if fields is None or notes.get("artifacts") is None:
         return proposal(given)
@@ -299,7 +299,8 @@ def _proposal(given: Value, notes: dict[str, Value]) -> Proposal:
 
 
 def _evaluation(value: Value) -> SubtaskRequest:
-    """The older `evaluation_request {type criteria target}` as a subtask of subtype evaluator."""
+    """Return the older `evaluation_request {type criteria target}` as a subtask of subtype
+    evaluator."""
     old = fields_of(value)
     if old is None:
         return SubtaskRequest({}, {"notes.evaluation_request": "write notes.subtask_request"})

@@ -1,4 +1,5 @@
-"""A task or a function to what a model is told of it: a line of a list, or a tool's definition."""
+"""The description of a task or function for a model: a line of the catalogue, or a tool's
+definition."""
 
 import re
 
@@ -10,10 +11,10 @@ from sexplang.terms.template import Param, Template
 from sexplang.terms.values.value import Fault, Value
 
 LONGEST = 300
-"""Characters of a description that a model is shown."""
+"""The most characters of a description in a catalogue."""
 _LONGEST_INPUT = 120
 _LONGEST_OF_TOOL = 4_000
-"""Characters of what a tool says that stands by itself."""
+"""The most characters of a tool's own description."""
 _LONGEST_NAME = 40
 
 _JSON: dict[str, dict[str, Value]] = {
@@ -27,17 +28,17 @@ _JSON: dict[str, dict[str, Value]] = {
     "image": {"type": "string", "description": "the path of an image"},
     "file": {"type": "string", "description": "the path of a file"},
 }
-"""What is said of an input in JSON Schema, by the type of the parameter."""
+"""The JSON Schema of an input by the type of its parameter."""
 
 
 def signature_of(template: Template) -> str:
-    """`name(input: type, optional?: type)`."""
+    """Return `name(input: type, optional?: type)`."""
     inputs = [f"{_mark_parameter(param)}: {param.type}" for param in template.params]
     return f"{template.name}({', '.join(inputs)})"
 
 
 def line_of(template: Template, *, with_inputs: bool = True) -> str:
-    """The signature and the description; below it, what is said of each input."""
+    """Return the signature and the description, and below them the documented inputs."""
     said = description_of(template)
     lines = [f"- {signature_of(template)}{f': {said}' if said else ''}"]
     if with_inputs:
@@ -47,7 +48,7 @@ def line_of(template: Template, *, with_inputs: bool = True) -> str:
 
 
 def tool_of(template: Template) -> dict[str, Value]:
-    """The task as a tool: `{description input_schema}`."""
+    """Return the task as a tool: `{description input_schema}`."""
     properties: dict[str, Value] = {param.name: _property_of(param) for param in template.params}
     return {
         "description": _shorten(_describe(template), _LONGEST_OF_TOOL),
@@ -61,8 +62,8 @@ def tool_of(template: Template) -> dict[str, Value]:
 
 
 def tool_of_function(function: Function) -> dict[str, Value]:
-    """A documented function as a tool: of its parameters' types it is known what the defaults tell
-    that are written out."""
+    """Return a documented function as a tool. The literal defaults of its parameters give their
+    types."""
     properties: dict[str, Value] = {each.name: _by_default(each) for each in function.params}
     if function.rest is not None:
         properties[function.rest] = {"type": "array"}
@@ -93,7 +94,7 @@ _KINDS: dict[type, str] = {
 
 
 def misfit(tool: Value, given: dict[str, Value]) -> str | None:
-    """Why inputs are not those of a tool that is a function of the program, or None."""
+    """Return why inputs do not fit a tool that is a function of the program. None if they fit."""
     schema = tool["input_schema"]
     known = schema["properties"]
     missing = [name for name in schema["required"] if name not in given]
@@ -108,7 +109,8 @@ def misfit(tool: Value, given: dict[str, Value]) -> str | None:
 
 
 def description_of(template: Template) -> str:
-    """What the task does, in one line; without a description, how its instructions begin."""
+    """Return the task's description in one line. Without one, return the beginning of its
+    instructions."""
     return _shorten(_describe(template), LONGEST)
 
 
@@ -117,7 +119,7 @@ def _describe(template: Template) -> str:
 
 
 _PLACEHOLDER = re.compile(r"(?<!\{)\{\{\s*([^{}]{1,200}?)\s*\}\}")
-"""Of instructions, the name is left: there is nothing yet to stand there."""
+"""A placeholder of instructions: its name stands for the value, which is not known yet."""
 
 
 def _property_of(param: Param) -> dict[str, Value]:
@@ -130,7 +132,7 @@ def _property_of(param: Param) -> dict[str, Value]:
 
 
 def _is_short(value: Value) -> bool:
-    """Whether a model can be shown it: JSON, and not long."""
+    """Return whether a value is JSON and short enough for a model."""
     try:
         return unfit(value) is None and len(json_text(value)) <= LONGEST
     except Fault:

@@ -1,17 +1,16 @@
-"""A SubtaskRequest and the tasks there are to the one that takes it, and how that was found.
+"""The match of a SubtaskRequest: the task that takes it, and how it was found.
 
-By its name, in any case and with any hyphens. Else among the tasks that take the request's inputs,
-and that are of the subtype it asks for, if any is: by a hint that is so a task's name, else by
-words, the Jaccard index of the words of the request (name, description, hints) and of the task
-(name, description, criteria), at least 0.1, ties by name. The only one of a subtype needs no words.
-What nobody takes goes to the only task of subtype `subtask`. Whoever asks is found by its name
-alone.
+A request is matched by name, in any case and with any hyphens. Else only tasks that take its inputs
+are candidates, of the requested subtype if there are any. A hint that is a task's name decides;
+then words: the Jaccard index of the request (name, description, hints) and the task (name,
+description, criteria), at least 0.1, ties by name. The only task of a subtype needs no words. A
+request that no task takes goes to the only task of subtype `subtask`. The asking task itself is
+found only by its name.
 """
 
 from sexplang.tasks.failures import bad_input, nobody
 from sexplang.tasks.plans.proposal import Proposal
 from sexplang.tasks.plans.spellings import letters
-from sexplang.tasks.requests.candidates import reachable_tasks
 from sexplang.tasks.requests.definitions import signature_of
 from sexplang.tasks.requests.subtask_request import (
     SubtaskRequest,
@@ -28,9 +27,9 @@ from sexplang.terms.values.value import Fault, Record, Value
 THRESHOLD = 0.1
 CANDIDATES = 5
 _LONGEST = 200
-"""Characters of what a request says that its error repeats."""
+"""The most characters of a request that its error repeats."""
 DEFAULT = "subtask"
-"""The subtype that a request has where it names none."""
+"""The subtype of a request that names none."""
 
 Scored = list[tuple[float, Template]]
 
@@ -38,7 +37,7 @@ Scored = list[tuple[float, Template]]
 def match(
     tasks: tuple[Template, ...], request: Value, conversations: tuple[Conversation, ...]
 ) -> Match | Record:
-    """The task for a request, or the error record that says why there is none."""
+    """Return the task for a request, or the error record that says why there is none."""
     read = check_programmed(subtask_request(request))
     try:
         if read.problems:
@@ -52,7 +51,7 @@ def match(
 
 
 def report_malformed(read: SubtaskRequest | Proposal) -> Fault:
-    """The failure of a request, or of a plan, that is none."""
+    """Return the failure of a malformed request or plan."""
     if isinstance(read, Proposal):
         kind, hint = "subplan", 'write {reason: "TooLarge" subtasks: [{description: "…"}]}'
     else:
@@ -61,14 +60,16 @@ def report_malformed(read: SubtaskRequest | Proposal) -> Fault:
 
 
 def describe_substitute(name: Value, found: Value) -> str:
-    """What is said where a request names a task that is not there, and another one takes it."""
+    """Return the note for a request that named no task and was taken by another. Empty if it was
+    not."""
     if name is None or name == found:
         return ""
     return f"no task is called `{name}`; `{found}` took the request"
 
 
 def name_request(error: Record, name: Value, found: str) -> Record:
-    """The error of a task that did not begin; it says so where the request named another one."""
+    """Return the error of a task that did not begin. It mentions the request's name if another task
+    took it."""
     said = describe_substitute(name, found)
     if not said:
         return error
@@ -112,8 +113,8 @@ def _match(request: dict[str, Value], named: tuple[Template, ...], asks: str | N
 
 
 def _subtype(request: dict[str, Value]) -> Value:
-    """What narrows the choice. `type` was free text in the documents ("verification"): then it says
-    what a subtype says."""
+    """Return the subtype that narrows the choice. The documents had free text in `type`
+    ("verification"); it counts as a subtype."""
     type_, subtype = request["type"], request.get("subtype")
     if subtype not in (None, DEFAULT):
         return subtype
@@ -146,7 +147,7 @@ def _alike(asked: frozenset[str], template: Template) -> float:
 
 
 def _describe_match(by: str, template: Template, ranked: Scored | None) -> dict[str, Value]:
-    """How a task was found: for whoever wants to know why it was this one."""
+    """Describe how a task was found: `{by score others}`."""
     scores = {each.name: round(score, 3) for score, each in (ranked or [])[: CANDIDATES + 1]}
     others = tuple(
         [{"name": name, "score": score} for name, score in scores.items() if name != template.name]
@@ -155,7 +156,7 @@ def _describe_match(by: str, template: Template, ranked: Scored | None) -> dict[
 
 
 def _none(request: dict[str, Value], tasks: tuple[Template, ...], asks: str | None) -> str:
-    """What is said where who asks can have no task done."""
+    """Describe why the asking task can have no task done."""
     clause = [name for each in tasks if each.name == asks for name in each.subtasks]
     if not clause:
         return _message(request, [])
@@ -185,3 +186,48 @@ def _list_scores(ranked: Scored) -> tuple[Value, ...]:
         {"name": template.name, "subtype": template.subtype, "score": round(score, 3)}
         for score, template in ranked[:CANDIDATES]
     )
+
+
+def candidates(tasks: tuple[Template, ...], asks: Template | None = None) -> tuple[Template, ...]:
+    """Return the tasks of a template's clause `subtasks`, in its order, else all public tasks,
+    those of its own file first. The template itself is among them only if its clause names it."""
+    public = [each for each in tasks if each.is_public]
+    if asks is None:
+        return tuple(public)
+    if asks.subtasks:
+        by_name = {each.name: each for each in public}
+        return tuple([by_name[name] for name in asks.subtasks if name in by_name])
+    file = _file_of(asks)
+    others = [each for each in public if each is not asks]
+    others.sort(key=lambda each: file is None or _file_of(each) != file)
+    return tuple(others)
+
+
+def reachable_tasks(
+    tasks: tuple[Template, ...], conversations: tuple[Conversation, ...]
+) -> tuple[Template, ...]:
+    """Return the tasks that a request in these conversations can name: the candidates of the
+    innermost task, its tools, and itself. Of several private tasks of one name, the one with the
+    fewest counts."""
+    return reachable_from(tasks, conversations[-1].name if conversations else None)
+
+
+def reachable_from(tasks: tuple[Template, ...], name: str | None) -> tuple[Template, ...]:
+    """Return the reachable tasks of the innermost task's name."""
+    asking = [each for each in tasks if each.name == name]
+    found = candidates(tasks, asking[0] if asking else None)
+    for other in asking[1:]:
+        allowed = candidates(tasks, other)
+        found = tuple([each for each in found if each in allowed])
+    own = [each for each in asking if each.is_public and not each.subtasks]
+    tools = [each for each in tasks if each.is_public and _is_tool(each, asking)]
+    known = {each.name for each in found}
+    return (*found, *[each for each in (*own, *tools) if each.name not in known])
+
+
+def _is_tool(task: Template, asking: list[Template]) -> bool:
+    return bool(asking) and all(task.name in each.allowed_tools for each in asking)
+
+
+def _file_of(template: Template) -> str | None:
+    return None if template.span is None else template.span.source.name

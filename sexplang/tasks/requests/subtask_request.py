@@ -1,4 +1,4 @@
-"""What a model or a program asks for to a SubtaskRequest: snake_case, checked field by field."""
+"""The SubtaskRequest of a model or a program: in snake_case, checked field by field."""
 
 import re
 
@@ -11,23 +11,23 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
 @node
 class SubtaskRequest:
-    """A request as a table of known fields, or the problems that it has."""
+    """A request as a table of known fields, or its problems."""
 
     fields: dict[str, Value]
     problems: dict[str, str] = field(factory=dict)
     unknown: tuple[str, ...] = ()
-    """Fields that no request has and that are like none: a model may add what it likes."""
+    """Unknown fields that resemble no known one. A model may add any."""
     remarks: tuple[str, ...] = ()
-    """What else is to be noted of it."""
+    """Other notes about the request."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is noted of a model's request."""
+        """The notes about a model's request."""
         said = "a subtask request has no field `{}`; it was left out"
         return (*[said.format(key) for key in self.unknown], *self.remarks)
 
     def complaint(self) -> str:
-        """The problems in one line: the first of them, and the last one."""
+        """Return the problems in one line: the first ones and the last."""
         said = [f"{name}: {problem}" for name, problem in self.problems.items()]
         left = len(said) - _MOST_NAMED
         if left > 0:
@@ -36,7 +36,7 @@ class SubtaskRequest:
 
 
 def fields_of(value: Value) -> dict[str, Value] | None:
-    """The fields of a table or record."""
+    """Return the fields of a table or record. Else None."""
     if isinstance(value, dict):
         return value
     return value.fields if isinstance(value, Record) else None
@@ -76,27 +76,26 @@ FIELDS = {
     "history_config": _TABLE,
     "task_id": _TEXT,
 }
-"""The fields of the documents, the test that each passes, and what to write instead."""
+"""The fields of the documents, the test of each, and the hint for a value that fails it."""
 
-# Written by ourselves into the request that a handler sees.
+# The runtime writes these into the request that a handler sees.
 _INFORMATION = frozenset({"depth", "result"})
 
 _OF_PROGRAMS = ("previous_outputs", "options")
 _OF_CALLS = frozenset({"model", "max_turns", "history"})
 _MOST_NAMED, _LONGEST = 20, 40
-"""Unknown fields, and characters of one, for which a likely field is looked for."""
+"""Bounds of the search for a likely field: unknown fields, and characters of one."""
 
 _MEANT = tuple([name for name in FIELDS if name not in ("type", "task_id")])
 
 
 def snake(key: str) -> str:
-    """`templateHints` as `template_hints`; a kebab-case key in the same way."""
+    """Return `templateHints` or `template-hints` as `template_hints`."""
     return _CAMEL.sub(lambda match: f"_{match[1].lower()}", key).replace("-", "_")
 
 
 def check_programmed(read: SubtaskRequest) -> SubtaskRequest:
-    """A request as a program may make it: whoever writes a program is told of every field that
-    there is not."""
+    """Return a program's request. Each unknown field is a problem."""
     unknown = [key for key in read.unknown if snake(key) not in _OF_PROGRAMS]
     problems = dict.fromkeys(unknown, "there is no such field")
     if unknown:
@@ -110,8 +109,8 @@ def check_programmed(read: SubtaskRequest) -> SubtaskRequest:
 
 
 def subtask_request(value: Value) -> SubtaskRequest:
-    """A SubtaskRequest from whatever was given: nil is not given, camelCase is accepted. A field
-    that is nearly one of ours is a slip, and what it holds would be missing."""
+    """Read a SubtaskRequest. Nil is absent, camelCase is accepted. A field that nearly is a known
+    one is a problem, because its value would be missing."""
     given = fields_of(value)
     if given is None:
         return SubtaskRequest({}, {"subtask_request": "write a table with description and inputs"})

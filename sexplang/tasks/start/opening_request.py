@@ -1,15 +1,24 @@
-"""A template and its inputs to the first moment of a conversation.
+"""The first request of a conversation: a new one, or one that continues.
 
-Checks come before anything is asked: depth, inputs, cycles, context settings. If there are files
-to see, they are read first; then the model is asked.
+Depth, inputs, cycles and context settings are checked first. Files are read before the model is
+asked.
 """
 
-from sexplang.tasks.failures import halt
-from sexplang.tasks.prompt.context import inherit_items, previous_text, sections, select_paths
-from sexplang.tasks.prompt.history import configure, select_messages
-from sexplang.tasks.prompt.lookups import AUTOMATIC, naming, own_items, searching
-from sexplang.tasks.prompt.media import take_media
-from sexplang.tasks.prompt.paths import unique
+from itertools import chain
+
+from sexplang.tasks.failures import bad_input, halt
+from sexplang.tasks.prompt.context import (
+    AUTOMATIC,
+    inherit_items,
+    naming,
+    own_items,
+    previous_text,
+    searching,
+    sections,
+    select_paths,
+)
+from sexplang.tasks.prompt.history import configure, flaw_of, select_messages
+from sexplang.tasks.prompt.media import take_media, unique, value_text
 from sexplang.tasks.prompt.window import check_fit, fill_window, tokens_in, tokens_of
 from sexplang.tasks.requests.match import describe_substitute
 from sexplang.tasks.session import (
@@ -22,19 +31,17 @@ from sexplang.tasks.session import (
     Setup,
 )
 from sexplang.tasks.settings import MINIMAL, NO_MEMORY, NOTHING_BEFORE, ContextSettings, effective
-from sexplang.tasks.start.executor import execute_body
-from sexplang.tasks.start.overrides import NO_OVERRIDES, Overrides
-from sexplang.tasks.start.parameters import bound
+from sexplang.tasks.start.parameters import NO_OVERRIDES, Overrides, values_of
 from sexplang.tasks.start.preparation import Body, Prepared
 from sexplang.tasks.turns.tools import with_tools
-from sexplang.tasks.turns.turns import ask_for_compaction, start_session
+from sexplang.tasks.turns.turns import ask_again, ask_for_compaction, start_session
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.quota import MOST_DEPTH
 from sexplang.terms.task import Ask, Conversation, Want, sign
-from sexplang.terms.template import OutputFormat
+from sexplang.terms.template import OutputFormat, Text
 from sexplang.terms.values.text import text
-from sexplang.terms.values.value import Value
+from sexplang.terms.values.value import Fault, Record, Value
 
 
 def open_conversation(
@@ -44,12 +51,12 @@ def open_conversation(
     overrides: Overrides,
     conversations: tuple[Conversation, ...],
 ) -> tuple[Conversation, HandlerSession, Want]:
-    """The conversation, its session, and what it asks first. Raises Fault."""
+    """Return the conversation, its session and its first request. Raises Fault."""
     template = prepared.template
     depth = conversations[-1].depth + 1 if conversations else 0
     if depth >= prepared.max_depth or overrides.max_depth is not None:
         check_depth(prepared.max_depth, template.name, depth, overrides.max_depth)
-    values = bound(prepared, inputs)
+    values = _bind(prepared, inputs)
     asked = _signature(template.name, values, overrides.file_paths)
     if conversations:
         _check_cycle(Conversation(template.name, asked, depth), conversations)
@@ -113,11 +120,19 @@ def open_conversation(
     return conversation, *start_session(session)
 
 
+def _bind(prepared: Prepared, given: dict[str, Value]) -> dict[str, Value]:
+    """Return the value of every declared parameter, in order. Nil for an optional parameter means
+    its default."""
+    if tuple(given) == prepared.names and tuple(map(type, given.values())) == prepared.usual:
+        return given
+    return values_of(prepared.template, given)
+
+
 def _request(
     rules: Rules, prepared: Prepared, overrides: Overrides, body: Body, depth: int
 ) -> tuple[Setup, HandlerPayload, int]:
-    """What the conversation is told of itself, its request but for the messages, and the tokens
-    that this takes."""
+    """Return the setup of the conversation, its request without messages, and the tokens of that
+    request."""
     setup = prepared.setup
     if overrides is NO_OVERRIDES:
         if depth:
@@ -127,7 +142,7 @@ def _request(
     payload = prepared.payload.copy()
     format_words = prepared.format_words
     if overrides.expected_words:
-        # Whoever asks says what form the answer has; the template's own is not asked for.
+        # The request overrides the template's form of the answer.
         format_words = overrides.expected_words
         payload.pop("output_schema", None)
     payload["system"] = system = sections(rules.base_prompt, body.system, format_words)
@@ -145,7 +160,7 @@ def _request(
 
 
 def _paths(rules: Rules, prepared: Prepared, overrides: Overrides, body: Body) -> tuple[str, ...]:
-    """The files that somebody names, each once."""
+    """Return the named files, each once."""
     paths = body.paths if overrides.file_paths is None else overrides.file_paths
     assembly = prepared.template.context_assembly
     return unique(select_paths(paths, assembly, rules.folder), rules.folder)
@@ -175,7 +190,7 @@ def _overridden(
 def _with_history(
     setup: Setup, prepared: Prepared, overrides: Overrides
 ) -> tuple[Setup, tuple[Block, ...]]:
-    """The setup that knows the earlier turns, and those that are shown."""
+    """Return the setup with the earlier turns, and the turns that are shown."""
     history = overrides.history or ()
     settings = configure(prepared.template.history_config, overrides.history_config)
     earlier = select_messages(history, settings)
@@ -192,7 +207,7 @@ def _lookups(
     body: Body,
     values: dict[str, Value],
 ) -> tuple[Lookup, ...]:
-    """How files are found that nobody named: as the template says, and by fresh context."""
+    """Return the lookups of files: the template's own, and fresh context."""
     template = prepared.template
     source = template.file_paths.source
     lookups: tuple[Lookup, ...] = ()
@@ -200,7 +215,7 @@ def _lookups(
         asked = naming if source == "command" else _about
         lookups = (Lookup(f"template_{source}", asked(body.files_text)),)
         if source != "command":
-            # The template says what to look for: that takes the place of the lookup by itself.
+            # The template's description replaces the automatic lookup.
             return lookups
     if settings.fresh_context == "enabled" and (rules.memory or rules.has_own_memory):
         relevant = {param.name: values[param.name] for param in template.params if param.relevant}
@@ -240,7 +255,7 @@ def check_depth(limit: int, name: str, depth: int, requested: int | None) -> Non
 def _signature(
     name: str, values: dict[str, Value], file_paths: tuple[str, ...] | None
 ) -> str | tuple[str, ...]:
-    """What tells the call from others: texts as they are, and all else as a hash."""
+    """Return a signature that tells the call from others: texts verbatim, all else hashed."""
     texts = tuple(values.values())  # in the order of the parameters
     if not file_paths and _TEXT.issuperset(map(type, texts)):
         return texts
@@ -284,7 +299,7 @@ def _settings(prepared: Prepared, overrides: Overrides) -> ContextSettings:
 def _items(
     settings: ContextSettings, overrides: Overrides, conversations: tuple[Conversation, ...]
 ) -> tuple[Value, ...]:
-    """What is inherited. With explicit files, these are the subset."""
+    """Return the inherited items. Explicit files replace a subset."""
     if settings.inherit_context == "subset" and overrides.file_paths:
         return ()
     return inherit_items(conversations, settings.inherit_context)
@@ -321,3 +336,128 @@ def _gathering(
         wanted=wanted,
         previous=previous,
     )
+
+
+def execute_body(prepared: Prepared, values: dict[str, Value]) -> tuple[str, Body]:
+    """Return the prompt and the other texts of a template with every slot filled. Raises one Fault
+    for all slots that lead nowhere."""
+    missing: list[str] = []
+    prompt = _render(prepared.instructions, values, missing)
+    if (not prompt or prompt.isspace()) and not missing:
+        raise _blank(prepared)
+    if prepared.still is not None and not missing:
+        return prompt, prepared.still
+    system = _render(prepared.system, values, missing)
+    files_text = _render(prepared.files_text, values, missing)
+    description = _render(prepared.description, values, missing)
+    if prepared.criteria:
+        _render(prepared.criteria, values, missing)
+    if missing:
+        raise _missing(prepared, missing)
+    return prompt, Body(system, prepared.paths, files_text, description)
+
+
+_MISSING = object()
+
+
+def _render(source: Text | str, values: dict[str, Value], missing: list[str]) -> str:
+    """Return the text with its slots filled. Slots that lead nowhere are added to `missing`."""
+    if isinstance(source, str):
+        return source
+    out = list(source.literal)
+    for at, slot in source.slots:
+        value = values.get(slot.name, _MISSING)
+        if slot.steps:
+            value = _follow(value, slot.steps)
+        if type(value) is str:
+            out[at] = value
+        elif value is _MISSING:
+            missing.append(slot.written)
+        else:
+            out[at] = value_text(value)
+    return "".join(out)
+
+
+def _follow(value: Value, steps: tuple[str | int, ...]) -> Value:
+    for step in steps:
+        if isinstance(value, (dict, Record)):
+            fields = value if isinstance(value, dict) else value.fields
+            value = fields.get(str(step), _MISSING)
+        elif isinstance(value, tuple) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return _MISSING
+    return value
+
+
+def _blank(prepared: Prepared) -> Fault:
+    """Return the failure of a blank prompt. No provider takes one."""
+    source = prepared.instructions
+    names = () if isinstance(source, str) else tuple([slot.written for _, slot in source.slots])
+    listed = ", ".join([f"`{{{{{name}}}}}`" for name in dict.fromkeys(names)]) or "white space"
+    return bad_input(
+        f"task `{prepared.template.name}` would ask its model nothing: its prompt is only "
+        f"{listed}, and that is empty",
+        "give it a text there, or write words of your own into its <instructions>",
+        blank=tuple(dict.fromkeys(names)),
+    )
+
+
+def _missing(prepared: Prepared, missing: list[str]) -> Fault:
+    names = tuple(dict.fromkeys(missing))
+    listed = ", ".join(f"`{{{{{name}}}}}`" for name in names)
+    declared = " ".join(param.name for param in prepared.template.params) or "none"
+    return bad_input(
+        f"task `{prepared.template.name}` has placeholders that lead nowhere: {listed}",
+        f"its parameters are {declared}; write {{{{{{{{ for two braces",
+        missing=names,
+    )
+
+
+def more(
+    rules: Rules,
+    before: Conversation,
+    session: HandlerSession,
+    words: Value,
+    conversations: tuple[Conversation, ...],
+) -> tuple[Conversation, HandlerSession, Want]:
+    """Continue an ended conversation with a new user message. Return the conversation, its session
+    and its first request. Raises Fault."""
+    setup = session.setup
+    depth = conversations[-1].depth + 1 if conversations else 0
+    if depth >= rules.max_task_depth or setup.max_depth is not None:
+        check_depth(rules.max_task_depth, setup.task, depth, setup.max_depth)
+    content = _content(words)
+    past, messages = session, _messages_of(session)
+    count = len(messages)
+    asked = sign(f"{setup.task}\0{count}\0{json_text(content, canonical=True)}")
+    session = HandlerSession(
+        evolve(setup, depth=depth, earlier=count, past=past),
+        session.payload,
+        messages,
+        session.taken,
+    )
+    return evolve(before, asked=asked, depth=depth), *ask_again(session, content)
+
+
+def _messages_of(session: HandlerSession) -> tuple[Block, ...]:
+    """Return all messages of an ended conversation."""
+    parts = []
+    over: HandlerSession | None = session
+    while over is not None:
+        parts.append(over.messages)
+        over = over.setup.past
+    return tuple(chain.from_iterable(reversed(parts)))
+
+
+def _content(words: Value) -> tuple[Block, ...]:
+    """Return the content blocks of a message. A text is one block. Raises Fault."""
+    content = ({"type": "text", "text": words},) if isinstance(words, str) else words
+    flaw = flaw_of(({"role": "user", "content": content},))
+    if flaw is not None:
+        raise bad_input(
+            f"the words with which a conversation goes on do not fit: {flaw}",
+            'write (continue result "words"); a list of content blocks may stand for the words',
+        )
+    made: tuple[Block, ...] = content
+    return made

@@ -1,11 +1,18 @@
-"""What a call gives to the values of a task's declared parameters: all of them, or one failure."""
+"""The values of a task's parameters, and the overrides of one call: checked, with one failure for
+all faults."""
 
 from collections.abc import Callable
+from typing import Any
 
 from sexplang.tasks.failures import bad_input
+from sexplang.tasks.prompt.history import configure, flaw_of, is_history, messages_of
 from sexplang.tasks.prompt.media import is_file, is_image
-from sexplang.tasks.start.preparation import Prepared
-from sexplang.terms.template import Template
+from sexplang.tasks.requests.subtask_request import FIELDS, snake
+from sexplang.tasks.session import Block
+from sexplang.tasks.settings import read_requested
+from sexplang.terms.classes.node import field, node
+from sexplang.terms.model.payload import OPTIONS, SHOWN, elsewhere, flaw, option_meant
+from sexplang.terms.template import HistoryConfig, Template
 from sexplang.terms.values.value import Procedure, Record, Symbol, Value
 
 
@@ -35,16 +42,9 @@ _FITS: dict[str, Callable[[Value], bool]] = {
 }
 
 
-def bound(prepared: Prepared, given: dict[str, Value]) -> dict[str, Value]:
-    """Every declared parameter with its value, in their order; nil for an optional one means its
-    default."""
-    if tuple(given) == prepared.names and tuple(map(type, given.values())) == prepared.usual:
-        return given
-    return values_of(prepared.template, given)
-
-
 def values_of(template: Template, given: dict[str, Value]) -> dict[str, Value]:
-    """The values of a template's parameters, as `bound` gives them. Raises Fault."""
+    """Return the values of a template's parameters, in their order. Nil for an optional parameter
+    means its default. Raises Fault."""
     values, missing, unfit, taken = _sort_inputs(template, given)
     if missing or unfit or taken < len(given):
         raise _unfit(template, given, missing, unfit)
@@ -52,14 +52,14 @@ def values_of(template: Template, given: dict[str, Value]) -> dict[str, Value]:
 
 
 def fits(template: Template, given: dict[str, Value]) -> bool:
-    """Whether `values_of` gives values."""
+    """Return whether `values_of` raises nothing."""
     _, missing, unfit, taken = _sort_inputs(template, given)
     return not missing and not unfit and taken == len(given)
 
 
 def fill_inputs(template: Template, given: dict[str, Value], description: str) -> dict[str, Value]:
-    """The inputs of a request: where there are none, a task that needs one text is given what the
-    request says is to be done."""
+    """Return the inputs of a request. Without inputs, the description is the input of a task that
+    needs one text."""
     if given or not description:
         return given
     needed = [param for param in template.params if param.required]
@@ -71,8 +71,8 @@ def fill_inputs(template: Template, given: dict[str, Value], description: str) -
 def _sort_inputs(
     template: Template, given: dict[str, Value]
 ) -> tuple[dict[str, Value], list[str], list[str], int]:
-    """The values, the names that are missing, those whose value is of another type, and how many
-    of the given are declared."""
+    """Return the values, the missing names, the names with values of another type, and the number
+    of declared inputs among those given."""
     values: dict[str, Value] = {}
     missing: list[str] = []
     unfit: list[str] = []
@@ -142,3 +142,129 @@ def _kind(value: Value) -> str:
     if value is None:
         return "nil"
     return next((kind for types, kind in _KINDS if isinstance(value, types)), "unknown")
+
+
+@node
+class Overrides:
+    """The settings of one call. They can only lower limits."""
+
+    subtype: str | None = None
+    asked_for: str | None = None
+    """The name in the request. It may be the name of no task."""
+    matched: dict[str, Value] | None = None
+    """How the task was found for the request: `{by score others}`."""
+    model: str | None = None
+    max_depth: int | None = None
+    max_turns: int | None = None
+    tools: tuple[str, ...] | None = None
+    """The tools that replace the template's. `*` stands for all registered tools."""
+    file_paths: tuple[str, ...] | None = None
+    context_management: dict[str, Any] = field(factory=dict)
+    previous_outputs: Value = None
+    history: tuple[Block, ...] | None = None
+    """The messages of an earlier conversation that this one continues."""
+    history_config: Value = None
+    options: dict[str, Value] = field(factory=dict)
+    """Settings of the model calls. Each replaces the template's."""
+    expected_words: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+NO_OVERRIDES = Overrides()
+
+# A call may be made with a whole request. These fields only find the template.
+_PASSED_OVER = frozenset(
+    {"name", "type", "description", "inputs", "template_hints", "depth", "result"} | {"task_id"}
+)
+
+
+def _is_count(value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _are_tools(value: Value) -> bool:
+    return isinstance(value, tuple) and all(isinstance(name, str) for name in value)
+
+
+_CHECKS = {
+    **FIELDS,
+    "asked_for": FIELDS["name"],
+    "matched": FIELDS["inputs"],
+    "tools": (_are_tools, 'write a list of the names of tools, or ["*"]'),
+    "model": (lambda value: isinstance(value, str) and value != "", 'write "provider:name"'),
+    "history": (is_history, "write a list of {role content} alone, role user or assistant"),
+    "options": (lambda value: isinstance(value, dict), "write a table of settings"),
+    "max_turns": (_is_count, "write an integer of at least 1"),
+    "previous_outputs": (lambda value: not isinstance(value, Procedure), "write text or results"),
+}
+
+
+def overrides_of(given: dict[str, Value]) -> Overrides:
+    """Return the checked overrides of a call. Raises one Fault for all faults."""
+    fields: dict[str, Any] = {}
+    wrong: dict[str, str] = {}
+    warnings: list[str] = []
+    for key, value in given.items():
+        name = snake(key)
+        if value is None and name == "history":
+            wrong[name] = _NO_HISTORY
+        if value is None or name in _PASSED_OVER:
+            continue
+        if isinstance(value, Symbol):
+            value = value.name
+        check = _CHECKS.get(name)
+        if check is None:
+            warnings.append(f"a task call has no option `{key}`; it was left out")
+        elif name in given and name != key:
+            wrong[name] = f"it stands twice, also as `{key}`: keep one"
+        elif not check[0](value):
+            wrong[name] = check[1]
+        elif name == "options":
+            fields[name], misfits = _options(value)
+            wrong |= misfits
+        elif name == "history" and (flaw := flaw_of(value)) is not None:
+            wrong[name] = flaw
+        else:
+            fields[name] = value
+    if wrong:
+        listed = "; ".join(f"{name}: {what}" for name, what in wrong.items())
+        raise bad_input(f"the options of a task call do not fit: {listed}", fields=tuple(wrong))
+    return _make(fields, tuple(warnings))
+
+
+def _options(given: dict[str, Value]) -> tuple[dict[str, Value], dict[str, str]]:
+    """Return the settings that are set, and the faults of others by their place."""
+    read: dict[str, Value] = {}
+    wrong: dict[str, str] = {}
+    for key, value in given.items():
+        if isinstance(value, Symbol):
+            value = value.name
+        if key not in OPTIONS:
+            wrong[f"options.{key[:SHOWN]}"] = f"there is no such setting; {option_meant(key)}"
+        elif value is not None:
+            why = flaw(key, value)
+            if why is not None:
+                hint = elsewhere(key, value)
+                wrong[f"options.{key}"] = f"it {why}; {hint}" if hint else f"it {why}"
+            read[key] = value
+    return read, wrong
+
+
+_NO_HISTORY = (
+    "it is nil, which is what notes have where no history was given: write `history: []` for the "
+    'first call, or go on with `(continue r "words")`'
+)
+
+
+def _make(fields: dict[str, Any], warnings: tuple[str, ...]) -> Overrides:
+    expectations = fields.pop("return_expectations", None)
+    if expectations is not None:
+        fields["expected_words"] = f"Form of the answer: {expectations}"
+    if "file_paths" in fields:
+        fields["file_paths"] = tuple(dict.fromkeys(fields["file_paths"]))
+    if "history_config" in fields:
+        configure(HistoryConfig(), fields["history_config"])
+    if "history" in fields:
+        fields["history"] = messages_of(fields["history"])
+    fields["context_management"] = read_requested(fields.get("context_management"))
+    return Overrides(**fields, warnings=warnings)

@@ -1,7 +1,6 @@
-"""A template to what every call of it shares: its texts taken apart, its tools, its payload."""
+"""The prepared template: the parsed texts, tools and payload that its calls share."""
 
 from sexplang.tasks.prompt.context import sections
-from sexplang.tasks.prompt.substitution import plain
 from sexplang.tasks.prompt.window import tokens_in
 from sexplang.tasks.session import HandlerPayload, Rules, Setup
 from sexplang.tasks.settings import ContextSettings, effective
@@ -14,50 +13,50 @@ from sexplang.terms.values.value import Fault, Value
 
 @node
 class Body:
-    """A task's texts beside its prompt, with every slot filled."""
+    """The texts of a task beside its prompt, with every slot filled."""
 
     system: str
     paths: tuple[str, ...]
     files_text: str
-    """The command or description by which files are found."""
+    """The command or description that finds files."""
     description: str
 
 
 @node(eq=False)
 class Prepared:
-    """A template, ready to be called."""
+    """A template that is ready to be called."""
 
     template: Template
     names: tuple[str, ...]
-    """Of the parameters."""
+    """The names of the parameters."""
     usual: tuple[type, ...]
-    """What they are given as a rule: values of these types fit at a glance."""
+    """The usual types of the values. Values of these types need no further check."""
     instructions: Text | str
     system: Text | str
     description: Text | str
     criteria: Text | str
-    """Not sent, but its slots must lead somewhere all the same; empty if it has none."""
+    """Not sent, but its slots must lead somewhere. Empty if it has no slots."""
     paths: tuple[str, ...]
     files_text: Text | str
     files: tuple[str, ...]
     """The parameters that are files."""
     still: Body | None
-    """All texts but the prompt, if no input changes them."""
+    """All texts but the prompt. None if an input changes one."""
     has_files: bool
-    """Whether a call that overrides nothing has files to see, or to look for."""
+    """Whether a call without overrides reads or looks up files."""
     max_depth: int
-    """The depth that a call may not reach, whoever asks."""
+    """The depth that no call may reach."""
     setup: Setup
-    """Of a call at the top that overrides nothing."""
+    """The setup of a call at the top level without overrides."""
     payload: HandlerPayload
-    """With the system prompt, if no input changes that."""
+    """The request, with the system prompt if no input changes it."""
     format_words: str
     settings: ContextSettings | None
-    """What holds for a call that overrides nothing; None if the template contradicts itself."""
+    """The context settings of a call without overrides. None if the template contradicts itself."""
     tool_tokens: int
-    """What the definitions of the tools take of the context window."""
+    """Tokens of the definitions of the tools."""
     tokens: int
-    """What they take with the system prompt of the payload."""
+    """Tokens of the tools and the payload's system prompt."""
     warnings: tuple[str, ...]
 
 
@@ -65,7 +64,7 @@ _USUAL = {"any": str, "string": str, "integer": int, "list": tuple}
 
 
 def prepare(rules: Rules, template: Template) -> Prepared:
-    """The work on a template that no input changes."""
+    """Do the work on a template that no input changes."""
     names, tools = offer_tools(template.allowed_tools, rules, template)
     format_ = template.output_format
     schema = rules.json_schema(format_) if format_.type == "json" else None
@@ -78,9 +77,9 @@ def prepare(rules: Rules, template: Template) -> Prepared:
     if isinstance(system, str):
         payload["system"] = sections(rules.base_prompt, system, format_words)
     named = template.file_paths.paths if literal else ()
-    paths = tuple(dict.fromkeys([plain(path) for path in named]))
+    paths = tuple(dict.fromkeys([_unescape(path) for path in named]))
     looked_for = "" if literal else template.file_paths.text
-    files_text = plain(looked_for) if source == "command" else parse_text(looked_for)
+    files_text = _unescape(looked_for) if source == "command" else parse_text(looked_for)
     criteria = "" if isinstance(criteria, str) else criteria
     tool_tokens = tokens_in(json_text(tools)) if tools else 0
 
@@ -117,6 +116,11 @@ def prepare(rules: Rules, template: Template) -> Prepared:
         tokens=tool_tokens + tokens_in(payload["system"]),
         warnings=warnings,
     )
+
+
+def _unescape(source: str) -> str:
+    """Return a text without slots as it is read: `{{{{` writes `{{`."""
+    return source.replace("{{{{", "{{")
 
 
 def _still(
@@ -173,7 +177,7 @@ def _settings(template: Template) -> ContextSettings | None:
     try:
         return effective(template.subtype, template.context_management, {})
     except Fault:
-        # It is raised where the template is called, with the call's own overrides.
+        # The call raises it, with its own overrides.
         return None
 
 
@@ -198,8 +202,8 @@ def _payload(
 
 
 def _turns(rules: Rules, template: Template) -> int:
-    """How many turns there are where the template sets no limit: a task without tools has said
-    all in one, but for what has to be repaired. `check` counts on it."""
+    """Return the default number of turns. A task without tools needs one turn and its repairs.
+    `check` relies on it."""
     if template.allowed_tools:
         return rules.max_turns
     return 1 + (rules.max_repairs if template.asks_again else 0)
@@ -210,7 +214,7 @@ def _first(own: int | None, default: int) -> int:
 
 
 def _format_words(rules: Rules, template: Template, schema: Value) -> str:
-    """Said in words too, because not every server can enforce a schema."""
+    """Return the answer's form in words, because not every server enforces a schema."""
     if template.output_format.type == "xml":
         return rules.xml_words(template.output_format)
     if template.output_format.type == "text":

@@ -1,4 +1,4 @@
-"""The value that answers `model` to a Reply, or the reason why it is none."""
+"""The Reply: a value that answers `model`, with its shape checked."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from sexplang.terms.values.value import Fault, Value
 
 @node
 class ToolUse:
-    """One call that the model makes. `input` is whatever it wrote."""
+    """One tool call of the model, with `input` as it was written."""
 
     id: str
     name: str
@@ -21,26 +21,26 @@ class ToolUse:
 
 @node
 class Reply:
-    """A model's turn: its blocks as they are, its text, its tool calls."""
+    """A model's turn: its blocks, its text, its tool calls."""
 
     content: tuple[Block, ...]
     kept: tuple[Block, ...]
-    """Those of them that history may hold: no blank text."""
+    """The blocks that history may hold: no blank text."""
     text: str
     uses: tuple[ToolUse, ...]
     stop_reason: str | None
     usage: tuple[int, int]
     model: str | None
     category: str
-    """Why the model refused, if it said so."""
+    """The reason of a refusal, if the model gives one."""
     own: tuple[int, int]
-    """Its usage without that of attempts before it, which gave no reply."""
+    """The usage without that of failed attempts before it."""
     offered: tuple[str, ...] | None
-    """The names of the tools that the model was sent, where a handler asked it."""
+    """The names of the tools that a handler offered the model. None if no handler asked it."""
 
 
 def model_reply(value: Value) -> Reply:
-    """Checks the shape of a reply strictly. A string is a reply whose only block is that text.
+    """Check the shape of a reply strictly. A string is a reply with one text block.
 
     Raises Fault with a protocol_error.
     """
@@ -59,7 +59,7 @@ def model_reply(value: Value) -> Reply:
 
 
 def _only_text(content: Sequence[Value]) -> str | None:
-    """The text of most replies, which have one block and need no mending."""
+    """Return the text of a reply with one ASCII text block, the common case. Else None."""
     block = content[0] if len(content) == 1 else None
     if type(block) is dict and block.get("type") == "text":
         text = block.get("text")
@@ -69,7 +69,7 @@ def _only_text(content: Sequence[Value]) -> str | None:
 
 
 def _of_blocks(fields: dict[str, Value], content: Sequence[Value]) -> Reply:
-    """A reply of any blocks."""
+    """Return a reply of any blocks."""
     texts: list[str] = []
     uses: list[ToolUse] = []
     blocks: list[Block] = []
@@ -95,7 +95,7 @@ def _of_blocks(fields: dict[str, Value], content: Sequence[Value]) -> Reply:
             uses.append(_tool_use(block, at, uses))
             given = block.get("input")
             if fields_of(given) is None or unfit(given):
-                # Sent back as history, where only an object is allowed, of JSON.
+                # History admits only a JSON object here.
                 block = {**block, "input": {}}
         blocks.append(block)
         kept.append(block)
@@ -109,7 +109,7 @@ def _reply(
     text: str,
     uses: tuple[ToolUse, ...],
 ) -> Reply:
-    """A reply whose blocks are right, with what stands beside them."""
+    """Return a reply of checked blocks, with its other fields."""
     stop_reason, model = fields.get("stop_reason"), fields.get("model")
     if stop_reason is not None and not isinstance(stop_reason, str):
         raise bad_reply("the `stop_reason` of the model's reply is no text", field="stop_reason")
@@ -134,7 +134,7 @@ def _reply(
 
 
 def usage_of(value: Value) -> tuple[int, int]:
-    """What a reply took, tokens of input and of output, however malformed the rest of it is."""
+    """Return the input and output tokens of a reply, even of a malformed one."""
     try:
         return _usage((fields_of(value) or {}).get("usage"))
     except Fault:
@@ -142,7 +142,7 @@ def usage_of(value: Value) -> tuple[int, int]:
 
 
 def _whole(text: str) -> str:
-    """Text that can be written: half of a surrogate pair, which JSON lets in, becomes `?`."""
+    """Replace halves of surrogate pairs, which JSON admits, by `?`."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -180,7 +180,7 @@ def _usage(value: Value) -> tuple[int, int]:
     return taken, given
 
 
-# What a provider's cache held is input too; it is counted apart.
+# Tokens from a provider's cache are input. They are counted apart.
 _COUNTS = frozenset(
     ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 )

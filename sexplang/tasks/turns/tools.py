@@ -1,18 +1,19 @@
-"""A template's allowed tools to what a model is offered: names, descriptions and schemas."""
+"""The tools that a model is offered: names, descriptions and schemas."""
 
 from collections.abc import Collection, Iterable
 from shlex import quote
 
 from sexplang.tasks.plans.schema import INPUTS, PROPOSE
-from sexplang.tasks.requests.catalogue import listing
+from sexplang.tasks.requests.catalogue import Catalogue, catalogue
 from sexplang.tasks.requests.definitions import tool_of, tool_of_function
+from sexplang.tasks.requests.match import candidates
 from sexplang.tasks.session import Rules, Setup
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.template import Template, tool_alias
 from sexplang.terms.values.value import Fault, Value
 
 SCRIPT_SECONDS = 300
-"""A model can ask for less time for a script, never for more."""
+"""The longest time of a script. A model can ask for less."""
 
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
@@ -71,7 +72,13 @@ BUILT_IN: dict[str, dict[str, Value]] = {
         timeout={"type": "number", "description": f"seconds, at most {SCRIPT_SECONDS}"},
     ),
 }
-"""What needs no registration. Any other name is answered by the operation `tool`."""
+"""The tools that need no registration. The operation `tool` answers any other name."""
+
+_TASK_NAMES: dict[str, tuple[str, ...]] = {
+    "spawn_subtask": ("properties", "name"),
+    "propose_subplan": ("properties", "subtasks", "items", "properties", "name"),
+}
+"""The tools that ask for tasks, and the path of a task's name in the schema of each."""
 
 _ANY_OBJECT: dict[str, Value] = {"type": "object"}
 
@@ -79,10 +86,9 @@ _ANY_OBJECT: dict[str, Value] = {"type": "object"}
 def offer_tools(
     allowed: tuple[str, ...], rules: Rules, asks: Template
 ) -> tuple[dict[str, str], tuple[Value, ...]]:
-    """The names that the model of a task sees with the tools they stand for, and the definitions
-    it is sent. Raises Fault for a tool of a server that nobody named: of it a model would see the
-    name alone."""
-    listed = listing(BUILT_IN, allowed, rules.tasks, asks)
+    """Return the names that a task's model sees with the tools they stand for, and the definitions.
+    Raises Fault for a tool of an unknown server, of which a model would see only the name."""
+    listed = _catalogue_tools(allowed, rules.tasks, asks)
     names: dict[str, str] = {}
     tools: list[Value] = []
     for name in dict.fromkeys(allowed):
@@ -102,8 +108,37 @@ def offer_tools(
     return names, tuple(tools)
 
 
+def _catalogue_tools(
+    allowed: tuple[str, ...], tasks: tuple[Template, ...], asks: Template
+) -> dict[str, dict[str, Value]]:
+    """Return the definitions of the allowed tools that ask for tasks, with the catalogue. The
+    catalogue stands in one of them, and the others refer to it."""
+    asking = [name for name in _TASK_NAMES if name in allowed]
+    found = catalogue(candidates(tasks, asks)) if asking else None
+    if found is None:
+        return {}
+    first, *others = asking
+    there = f"The tasks are those that `{first}` lists."
+    words = {first: found.words, **dict.fromkeys(others, there)}
+    return {name: _naming(BUILT_IN[name], name, found, words[name]) for name in asking}
+
+
+def _naming(tool: dict[str, Value], name: str, found: Catalogue, words: str) -> dict[str, Value]:
+    schema = tool["input_schema"]
+    if found.names is not None:
+        schema = _with_choices(schema, _TASK_NAMES[name], found.names)
+    return {"description": f"{tool['description']} {words}", "input_schema": schema}
+
+
+def _with_choices(schema: Value, path: tuple[str, ...], names: tuple[str, ...]) -> Value:
+    if not path:
+        return {**schema, "enum": names}
+    return {**schema, path[0]: _with_choices(schema[path[0]], path[1:], names)}
+
+
 def own_tool(name: str, rules: Rules) -> dict[str, Value] | None:
-    """The definition of a tool that is a public task of the program or a function of it."""
+    """Return the definition of a tool that is a public task or a function of the program. Else
+    None."""
     task = _task(name, rules)
     if task is not None:
         return tool_of(task)
@@ -112,7 +147,7 @@ def own_tool(name: str, rules: Rules) -> dict[str, Value] | None:
 
 
 def own_tools(names: Iterable[str], rules: Rules) -> dict[str, str]:
-    """Which of the tools are the program's, and what they are."""
+    """Return the program's tools among the names: `task` or `function`."""
     others = [name for name in names if name not in BUILT_IN]
     tasks = {name: "task" for name in others if _task(name, rules) is not None}
     functions = {name: "function" for name in others if name in rules.functions}
@@ -124,8 +159,8 @@ def _task(name: str, rules: Rules) -> Template | None:
 
 
 def missing_tools(allowed: tuple[str, ...], tools: Collection[str]) -> tuple[str, ...]:
-    """The allowed tools that are neither the language's own nor among those of the program and the
-    host, but for those of servers, without which a task cannot begin."""
+    """Return the allowed tools that are neither built in nor known. Tools of servers are left out,
+    because a task cannot begin without them."""
     others = [name for name in dict.fromkeys(allowed) if ":" not in name]
     return tuple([name for name in others if name not in BUILT_IN and name not in tools])
 
@@ -133,8 +168,7 @@ def missing_tools(allowed: tuple[str, ...], tools: Collection[str]) -> tuple[str
 def with_tools(
     rules: Rules, setup: Setup, names: tuple[str, ...], asks: Template
 ) -> tuple[Setup, Value]:
-    """The setup of a conversation of a task that has these tools instead of its template's, and
-    their definitions."""
+    """Return the setup with these tools in place of the template's, and their definitions."""
     allowed = [each for name in names for each in (rules.tools if name == "*" else (name,))]
     own = own_tools(allowed, rules)
     known = (*BUILT_IN, *own, *rules.tools)
@@ -167,7 +201,7 @@ def _report_missing(name: str) -> Fault:
 
 
 def _safe(name: str, taken: dict[str, str]) -> str:
-    """The name as a model sees it, told apart from the others by a number."""
+    """Return the name as a model sees it, made unique by a number."""
     safe = plain = tool_alias(name)
     number = 2
     while safe in taken:

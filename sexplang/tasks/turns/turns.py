@@ -1,34 +1,41 @@
-"""A session and the replies it waited for to the next session and what it wants now."""
+"""The turns of a conversation: a session and the replies it waited for give the next session and
+its next request."""
 
 import re
 from collections.abc import Callable
 
 from sexplang.tasks.failures import bad_reply, exhaust, halt
-from sexplang.tasks.notes import with_subtasks
 from sexplang.tasks.plans.ledger import read_answer as answered_plan
 from sexplang.tasks.plans.ledger import with_artifacts
 from sexplang.tasks.plans.proposal import Proposal
 from sexplang.tasks.prompt.compaction import check_messages, replace_messages
-from sexplang.tasks.prompt.lookups import Gathered, begin_lookups, files_read, read_lookups
-from sexplang.tasks.prompt.truncation import plan_words, truncate
-from sexplang.tasks.prompt.window import count_reply, fits, tokens_of, with_more
+from sexplang.tasks.prompt.context import Gathered, begin_lookups, files_read, read_lookups
+from sexplang.tasks.prompt.window import (
+    count_reply,
+    fits,
+    plan_words,
+    tokens_of,
+    truncate,
+    with_more,
+)
 from sexplang.tasks.requests.continuation import bare_request, continuation
 from sexplang.tasks.requests.match import report_malformed as malformed_request
 from sexplang.tasks.requests.subtask_request import SubtaskRequest
-from sexplang.tasks.session import NOTHING, Block, HandlerSession, Rules, Waits
-from sexplang.tasks.start.model_request import ask_model
-from sexplang.tasks.turns.finish import finish
+from sexplang.tasks.session import NOTHING, Block, HandlerPayload, HandlerSession, Rules, Waits
+from sexplang.tasks.turns.finish import fail_overflow, fail_refusal, finish, full, with_subtasks
 from sexplang.tasks.turns.replies import Reply, model_reply
-from sexplang.tasks.turns.stop_reasons import fail_overflow, fail_refusal, full
 from sexplang.tasks.turns.tool_calls import (
     add_results,
     available,
+    collect_warnings,
+    halting,
+    outcome,
     plan_calls,
     propose,
     spawn_subtask,
+    sum_usage,
     with_plan,
 )
-from sexplang.tasks.turns.tool_results import collect_warnings, halting, outcome, sum_usage
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.model.payload import is_forced
 from sexplang.terms.task import Ask, Finished, Perform, Want
@@ -38,7 +45,7 @@ Next = tuple[HandlerSession, Want]
 
 
 def start_session(session: HandlerSession) -> Next:
-    """The first request: what there is to be found and read, else the model."""
+    """Return the first request: files to find and read, else the model."""
     gathering = session.gathering
     return (
         (session, ask_model(session))
@@ -53,7 +60,7 @@ def _or_model(gathered: Gathered) -> Next:
 
 
 def advance_session(rules: Rules, session: HandlerSession, replies: tuple[Value, ...]) -> Next:
-    """Goes on with the replies to the last Perform. Raises Fault where the task breaks."""
+    """Continue with the replies to the last Perform. Raises Fault if the task breaks."""
     if session.waits == "model":
         return _model_answered(rules, session, model_reply(replies[0]))
     if session.waits == "lookups":
@@ -79,7 +86,8 @@ def advance_session(rules: Rules, session: HandlerSession, replies: tuple[Value,
 
 
 def ask_again(session: HandlerSession, content: tuple[Block, ...]) -> Next:
-    """Asks the model to go on after a user message; the turn limit was checked when it spoke."""
+    """Ask the model to continue after a user message. The turn limit was checked when the model
+    spoke."""
     tokens = tokens_of(content)
     messages = (*session.messages, {"role": "user", "content": content})
     if not fits(session, tokens):
@@ -90,15 +98,15 @@ def ask_again(session: HandlerSession, content: tuple[Block, ...]) -> Next:
 
 
 def ask_for_compaction(session: HandlerSession) -> Next:
-    """Asks for messages that fit: with the last one, these do not."""
+    """Ask for a shorter list of messages: with the last message, the present ones do not fit."""
     used = session.taken[0] + tokens_of(session.messages[-1]["content"])
     ask = Ask("compact", (session.messages, used, session.setup.window))
     return evolve(session, waits="compact"), Perform((ask,))
 
 
 def _go_on_compacted(session: HandlerSession, given: Value) -> Next:
-    """Goes on with the messages that are left. A new result that has no room all the same is cut;
-    what a person said is not."""
+    """Continue with the compacted messages. A new result that still does not fit is cut. A user's
+    words are not."""
     before, after = session.messages, check_messages(given)
     done, used = "", session.taken[0] + tokens_of(before[-1]["content"])
     if after != before:
@@ -133,17 +141,17 @@ def _model_answered(rules: Rules, session: HandlerSession, reply: Reply) -> Next
     return then(rules, session, reply)
 
 
-# A server that does not say tool_use where it uses tools is understood all the same.
+# A server may use tools and not say tool_use.
 _ENDS = frozenset({"end_turn", "stop_sequence"})
 
 
 def _add_reply(session: HandlerSession, reply: Reply) -> HandlerSession:
-    """One assistant message more. History may hold no blank message."""
+    """Append the assistant's message. History holds no blank message."""
     message = {"role": "assistant", "content": reply.kept or _NOTHING}
     before, given = session.usage, reply.usage
     taken, warnings = count_reply(session, reply)
     used, limit = session.turns + 1, session.setup.max_turns
-    if used * 5 >= limit * 4 > session.turns * 5 and limit > 1:  # the only turn is not too many
+    if used * 5 >= limit * 4 > session.turns * 5 and limit > 1:  # a single turn needs no warning
         warnings = (*warnings, f"{used} of {limit} turns are used")
     return HandlerSession(
         session.setup,
@@ -170,9 +178,10 @@ _NOTHING = ({"type": "text", "text": NOTHING},)
 
 
 def going_on(session: HandlerSession, text: str) -> HandlerSession:
-    """The session if another turn is allowed.
+    """Return the session if another turn is allowed. Raises Fault at the limit.
 
-    Checked as soon as the model has spoken: what a tool gives after the last turn, nobody reads.
+    The limit is checked when the model has spoken: after the last turn, no model reads a tool's
+    result.
     """
     used, limit = session.turns, session.setup.max_turns
     if used >= limit:
@@ -202,7 +211,7 @@ def _calling(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
 
 
 def _free_tool_choice(session: HandlerSession) -> HandlerSession:
-    """A model that had to call a tool has called one: to go on so would be without end."""
+    """Drop a forced tool choice once a tool was called. It would force a call in every turn."""
     payload = session.payload.copy()
     if is_forced(payload["tool_choice"]):
         del payload["tool_choice"]
@@ -210,7 +219,7 @@ def _free_tool_choice(session: HandlerSession) -> HandlerSession:
 
 
 def _go_on_after_calls(rules: Rules, session: HandlerSession) -> Next:
-    """Results are there: the next call that stands alone, else the model is told them all."""
+    """Perform the next call that stands alone, else send the model all results."""
     calls = session.calls
     assert calls is not None
     if not calls.later:
@@ -228,7 +237,8 @@ _WAITS: dict[str, Waits] = {"subplan": "subplan", "subtask": "subtask"}
 
 
 def _end_turn(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
-    """The model has said all: a result, a request for a subtask, or something that does not fit."""
+    """End the model's turn: with a result, a request for a subtask, or a question about a
+    misfit."""
     text = session.said + reply.text
     offered = available(session.setup, reply)
     request: SubtaskRequest | Proposal | None = continuation(text, offered, session.setup.format)
@@ -239,8 +249,7 @@ def _end_turn(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
         tool = "propose_subplan" if isinstance(request, Proposal) else "spawn_subtask"
         if tool in offered.values():
             return _take_continuation(rules, evolve(session, said=""), text, request)
-        # What a text says is no permission: a document could have put the words into the model's
-        # mouth.
+        # A text grants no permission: a document could have put the words into the model's mouth.
         words = f"the reply asks for a subtask, and this task's allowed_tools lack `{tool}`"
         session = evolve(session, warnings=(*session.warnings, words))
     elif offered and (call := _CALL.match(text)) is not None and call[1] in offered:
@@ -248,7 +257,7 @@ def _end_turn(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
         session = evolve(session, warnings=(*session.warnings, words))
     result, question = finish(rules, session, text, reply.model)
     if question is None:
-        if session.setup.past is not None:  # a chat of many turns keeps each message once
+        if session.setup.past is not None:  # a long chat keeps each message once
             session = evolve(session, messages=session.messages[session.setup.earlier :])
         return session, Finished(result)
     session = evolve(
@@ -292,8 +301,8 @@ def _bound_refused(
 
 
 def _count_halt(rules: Rules, session: HandlerSession, error: Record) -> HandlerSession:
-    """A model that keeps asking at the depth limit ends, and so does the chain above it: told
-    twenty times at each of five levels, it would ask three million times."""
+    """Count a halted subtask. A model that keeps asking at the depth limit ends, and so does the
+    chain above it: twenty attempts at each of five levels would make three million requests."""
     session = evolve(session, refused=session.refused + 1)
     if session.refused > rules.max_refused:
         raise Fault("execution_halted", error.fields["message"], error=error)
@@ -325,7 +334,7 @@ def _subplan_answered(rules: Rules, session: HandlerSession, value: Value) -> Ne
 
 
 def _count_refused_plan(rules: Rules, session: HandlerSession, reason: str) -> HandlerSession:
-    """A model that keeps proposing what is refused ends, as one that keeps asking too deep."""
+    """Count a refused plan. A model that keeps proposing refused plans ends."""
     session = evolve(session, refused=session.refused + 1)
     if session.refused > rules.max_refused:
         hint = "let it do the task itself, or propose less"
@@ -334,7 +343,7 @@ def _count_refused_plan(rules: Rules, session: HandlerSession, reason: str) -> H
 
 
 def _go_on_paused(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
-    if reply.uses:  # no call is sent back without its result
+    if reply.uses:  # a call needs its result
         return _calling(rules, session, reply)
     session = evolve(session, said=session.said + reply.text)
     session = going_on(session, session.said)
@@ -349,4 +358,36 @@ _STOPS: dict[str, Callable[[Rules, HandlerSession, Reply], Next]] = {
     "model_context_window_exceeded": fail_overflow,
     "refusal": fail_refusal,
 }
-"""What each stop reason means, but for those that end a turn in peace."""
+"""The meaning of each stop reason that does not end a turn normally."""
+
+
+def ask_model(session: HandlerSession) -> Perform:
+    """Return the next model request: the payload with all messages so far."""
+    payload, messages = session.payload.copy(), session.messages
+    payload["messages"] = messages
+    sent = None
+    if len(messages) == 1 and not payload["tools"] and _SCALAR.issuperset(payload):
+        sent = _messages_of_prompt(payload, messages[0]["content"])
+    return Perform((Ask("model", (payload,), False, sent),))
+
+
+_SCALAR = frozenset(
+    (
+        *("model", "system", "messages", "tools", "max_tokens", "timeout", "task"),
+        *("temperature", "top_p", "top_k", "seed", "effort", "cache", "service_tier"),
+    )
+)
+"""The keys of a payload that are sent unchanged, and its messages and tools."""
+
+
+def _messages_of_prompt(
+    payload: HandlerPayload, content: tuple[Block, ...]
+) -> tuple[Value, ...] | None:
+    """Return the argument of the request as `plain` makes it, for the common case of one prompt
+    without tools or schema. Else return None."""
+    if len(content) > 1:
+        return None
+    sent = payload.copy()
+    sent["messages"] = [{"role": "user", "content": [content[0].copy()]}]
+    sent["tools"] = []
+    return (sent,)

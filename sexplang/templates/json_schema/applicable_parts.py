@@ -1,4 +1,4 @@
-"""Data and a JSON Schema to which of its parts speak about which value in the data.
+"""The parts of a JSON Schema that apply to each value in data.
 
 Law: a value and a part meet once, however many ways of the schema lead there.
 """
@@ -15,7 +15,7 @@ Part = dict[str, Any]
 
 @define(eq=False)
 class Speaking:
-    """The parts of one schema. `beside` are the words behind which a part speaks about the same
+    """The parts of one schema. `beside` holds the words whose subschemas apply to the same
     value."""
 
     references: References
@@ -24,7 +24,7 @@ class Speaking:
     _copies: dict[int, list[tuple[Part, int]]] = field(factory=dict)
 
     def about(self, first: Iterable[Any]) -> tuple[Part, ...]:
-        """These parts, and all others that speak about the same value."""
+        """Return these parts and all others that apply to the same value."""
         given = [each for each in first if isinstance(each, dict)]
         key = tuple([id(each) for each in given])
         if key not in self._known:
@@ -39,7 +39,8 @@ class Speaking:
         return self._known[key]
 
     def copies(self, part: Any) -> list[tuple[Part, int]]:
-        """The parts that speak about the same value as one, and how many ways lead to each."""
+        """Return the parts that apply to the same value as a part, each with the number of ways to
+        it."""
         if not isinstance(part, dict):
             return []
         if id(part) not in self._copies:
@@ -52,7 +53,7 @@ class Speaking:
         return self._copies[id(part)]
 
     def inside(self, about: Iterable[Part], data: Any) -> Iterator[tuple[Any, list[Any]]]:
-        """The keys of a list or table, each with the parts that speak about the value there."""
+        """Return the keys of a list or table, each with the parts that apply to its value."""
         if isinstance(data, list):
             for at in range(len(data)):
                 yield at, [part for each in about for part in _of_item(each, at)]
@@ -63,8 +64,8 @@ class Speaking:
     def each_inside(
         self, about: Iterable[tuple[Part, int]], data: Any
     ) -> Iterator[tuple[Any, list[tuple[Any, int]]]]:
-        """What stands in data, and the names in it, each with the parts that speak about it and
-        how often they do."""
+        """Return the values and names in data, each with the parts that apply to it and their
+        numbers."""
         named = [(part["propertyNames"], ways) for part, ways in about if "propertyNames" in part]
         is_list = isinstance(data, list)
         of: Callable[[Part, Any], Iterator[Any]] = _of_item if is_list else _of_field

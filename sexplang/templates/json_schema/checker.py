@@ -1,16 +1,16 @@
-"""A JSON Schema that has a bound → whether data fit it.
+"""The check of data against a JSON Schema, with a bound on its cost.
 
-Law: checking is linear in the data and in the parts of the schema, and gives up by name where both
+Law: a check is linear in the data and in the parts of the schema. It gives up by name if both
 together are too much.
 """
 
 import json
 import math
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from sexplang.templates.json_schema.account import MOST_STEPS, Account
 from sexplang.templates.json_schema.applicable_parts import Part, Speaking
 from sexplang.templates.json_schema.linear_patterns import (
     BadPattern,
@@ -22,33 +22,81 @@ from sexplang.terms.classes.node import define, field
 from sexplang.terms.json.strict import MAX_DEPTH, is_deep
 from sexplang.terms.schema.schemas import BESIDE, SCHEMAS, Bound, References, Unbounded, bound_of
 
+MOST_STEPS = 10_000_000
+"""The steps of the checks of one reply. A part of a schema at a value is one step, a state of a
+pattern at a byte is two. The library does some five million steps a second of the first kind, and
+ten times as many of the second."""
+
+
+class TooMuch(Exception):
+    """The failure of a check that would take too many steps."""
+
+
+@define
+class Account:
+    """The steps that are left for the checks of a reply."""
+
+    left: float = MOST_STEPS
+
+    def spend(self, steps: float) -> None:
+        """Take steps from the account. Raises TooMuch."""
+        self.left -= steps
+        if self.left < 0:
+            raise TooMuch(f"checking it against its schema takes more than {MOST_STEPS:,} steps")
+
+
+def type_name(data: Any) -> str:
+    """Return the JSON type of plain data."""
+    if data is None:
+        return "null"
+    if isinstance(data, bool):
+        return "boolean"
+    if isinstance(data, (int, float, Decimal)):
+        return "number"
+    if isinstance(data, str):
+        return "string"
+    return "object" if isinstance(data, dict) else "array"
+
+
+def is_of(data: Any, type_: Any) -> bool:
+    """Return whether data have the type. None admits any."""
+    if type_ == "integer":
+        return type_name(data) == "number" and _is_whole(data)
+    return type_ is None or type_name(data) == type_
+
+
+def _is_whole(number: Any) -> bool:
+    return bool(number == number and abs(number) != float("inf") and number == int(number))
+
+
 LONGEST = 100_000
-"""Characters of a schema: it is in every prompt."""
+"""The most characters of a schema. It is in every prompt."""
 
 _MOST_COUNTED = 300_000
-"""How many may be looked at one by one to count them; such a look is as good as these steps:"""
+"""The most parts that are counted one by one; `_OF_COUNTED` are the steps of such a count."""
 _OF_COUNTED = 10
 
 _NOT_OWN = SCHEMAS | {"$ref", "$defs", "$id", "$anchor", "$schema", "required", "dependentRequired"}
-"""What a part says by other parts, or by names that are looked for here."""
+"""The words of a part that refer to other parts, or to names that are looked up here."""
 
 BAD = (Unbounded, BadPattern, ValueError, TypeError, RecursionError)
-"""What is raised of a schema that is none."""
+"""The exceptions of a schema that is invalid."""
 
 
 @define(eq=False)
 class Check:
-    """What is held to one schema. Raises one of `BAD` where it is none."""
+    """The check of one schema. Raises one of `BAD` for an invalid schema."""
 
     schema: Part
     references: References = field(init=False)
     bound: Bound = field(init=False)
     cost: int = field(init=False)
-    """Of its patterns for each byte, each as often as it stands there when all is written out."""
+    """The cost of all patterns at one byte. A pattern counts as often as it occurs in the schema
+    with all references written out."""
     _speaking: Speaking = field(init=False)
     _whole: Any = field(init=False)
     _made: dict[str, Any] = field(factory=dict)
-    """The validators of its parts, by reference."""
+    """The validators of parts, by reference."""
     _own: dict[int, Any] = field(factory=dict)
     _registry: Any = None
 
@@ -65,19 +113,19 @@ class Check:
         self._whole = validator(self.schema)
 
     def fits(self, data: Any, account: Account) -> bool:
-        """Raises TooMuch."""
+        """Return whether data fit. Raises TooMuch."""
         account.spend(self.steps(data, self.schema, account.left, account.left))
         found: bool = self._whole.is_valid(data)
         return found
 
     def steps(self, data: Any, part: Any, rough: float, most: float) -> float:
-        """What a check of a part takes at worst: roughly up to so many steps, else counted."""
+        """Return the worst cost of a check of a part: a rough bound up to `rough`, else a count."""
         values, size = _size(data)
         steps = self.bound.count * values + self.cost * size
         return steps if steps <= rough else self._count_cost(data, part, most)
 
     def _count_cost(self, data: Any, schema: Any, most: float) -> float:
-        """By the parts that speak about each value, up to where it is too much."""
+        """Count the cost by the parts that apply to each value. Stops if it is too much."""
         steps = counted = 0
         work: list[tuple[Any, list[tuple[Any, int]]]] = [(data, [(schema, 1)])]
         while work:
@@ -88,7 +136,7 @@ class Check:
                 counted += 1 + len(copies)
                 for each, copied in copies:
                     found = about.get(id(each), (each, 0))[1] + times * copied
-                    # In a circle, what was found of a value is remembered.
+                    # The results for a value are remembered, so a circle of references counts once.
                     about[id(each)] = each, min(found, self.bound.copies[id(each)])
             inside = len(value) if isinstance(value, (list, dict)) else 0
             counted += len(about) * inside
@@ -105,7 +153,7 @@ class Check:
         return steps + _OF_COUNTED * counted
 
     def fits_part(self, data: Any, part: Any, reference: str) -> bool:
-        """Whether data fit the part of the schema that a reference leads to."""
+        """Return whether data fit the part of the schema at a reference."""
         if isinstance(part, bool):
             return part
         if reference not in self._made:
@@ -114,7 +162,7 @@ class Check:
         return found
 
     def own(self, part: Part) -> Any:
-        """The validator of what a part says without other parts; None where that is nothing."""
+        """Return the validator of a part without its subparts. None if it says nothing else."""
         if id(part) not in self._own:
             said = {word: each for word, each in part.items() if word not in _NOT_OWN}
             self._own[id(part)] = validator(self._like(said)) if said else None
@@ -128,14 +176,14 @@ class Check:
         return validator(self._like({"$ref": f"schema:{reference}"}), self._registry)
 
     def _like(self, part: Part) -> Part:
-        """A part as a schema of the same draft."""
+        """Return a part as a schema of the same draft."""
         draft = self.schema.get("$schema")
         return part if draft is None else {"$schema": draft, **part}
 
 
 @lru_cache(maxsize=256)
 def check_of(text: str) -> Check:
-    """The check of a schema that is written as JSON. Raises one of `BAD`."""
+    """Return the check of a schema in JSON text. Raises one of `BAD`."""
     if len(text) > LONGEST:
         raise ValueError(f"it has more than {LONGEST:,} characters")
     if is_deep(text):
@@ -144,7 +192,7 @@ def check_of(text: str) -> Check:
 
 
 def validator(schema: Part, registry: Any = None) -> Any:
-    """The library's validator of a schema that has a bound."""
+    """Return the library's validator of a bounded schema."""
     import jsonschema_rs
 
     return jsonschema_rs.validator_for(
@@ -153,7 +201,7 @@ def validator(schema: Part, registry: Any = None) -> Any:
 
 
 def _patterns(part: Part) -> Iterator[str]:
-    """The patterns that a part has by itself."""
+    """Return the patterns of a part itself."""
     if isinstance(part.get("pattern"), str):
         yield part["pattern"]
     named = part.get("patternProperties")
@@ -161,7 +209,7 @@ def _patterns(part: Part) -> Iterator[str]:
 
 
 def _steps(part: Part, value: Any) -> int:
-    """Of the patterns of a part."""
+    """Return the cost of a part's patterns at a value."""
     steps = 0
     if isinstance(value, str) and "pattern" in part:
         steps += pattern(part["pattern"]).cost * bytes_of(value)
@@ -172,7 +220,7 @@ def _steps(part: Part, value: Any) -> int:
 
 
 def _size(data: Any) -> tuple[int, int]:
-    """How many values data have, and how many bytes their texts and names."""
+    """Return the number of values in data, and the bytes of their texts and names."""
     values = size = 0
     work = [data]
     while work and values <= MOST_STEPS:

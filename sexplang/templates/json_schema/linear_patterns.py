@@ -1,7 +1,7 @@
-"""Patterns of schemas to matchers that take linear time, whatever the pattern and the text.
+"""The patterns of schemas, matched in linear time.
 
-Python's own engine is stalled by `(a|a)*b`. The linear one has no lookahead and no backreferences:
-a pattern with one is refused by name where its schema is read.
+Python's own engine is stalled by `(a|a)*b`. The linear engine has no lookahead and no
+backreferences. A pattern with one is refused by name when its schema is read.
 """
 
 import re
@@ -9,23 +9,23 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-# Bytes of a compiled pattern, and what it then weighs.
+# The weights of compiled patterns by their bytes.
 _SIZES = {1 << 13: 1, 1 << 16: 8, 1 << 19: 64, 1 << 22: 512}
 
 MOST_WEIGHT = 640
-"""What the patterns of one schema may weigh together."""
+"""The most weight of all patterns of one schema."""
 
 MOST_CHARACTERS = 20_000
-"""Of all patterns of one schema."""
+"""The most characters of all patterns of one schema."""
 
 _OF_STATE = 32
-"""Bytes of a compiled pattern for each of its states, at least."""
+"""The least bytes of a compiled pattern for each of its states."""
 
 _LEAST = 2
-"""States of the smallest pattern."""
+"""The states of the smallest pattern."""
 
 _OF_VISIT = 2
-"""Steps of a state at a byte."""
+"""The steps of a state at a byte."""
 
 _TOKEN = re.compile(r"\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]?|\(\?<?[=!>]|\(\?[|#R&]|[\s\S]")
 _BEYOND = {
@@ -38,14 +38,14 @@ _BEYOND = {
 
 
 class BadPattern(Exception):
-    """Says which pattern cannot be used, and why."""
+    """The failure of a pattern that cannot be used."""
 
 
 class Pattern:
-    """A pattern that is looked for in texts.
+    """A pattern that is searched for in texts.
 
-    `weight` is that of its memory. At worst a byte of a text meets each of its states; `cost` is
-    the steps of that.
+    `weight` measures its memory. `cost` is the steps at one byte, at which each state may be
+    visited.
     """
 
     def __init__(self, pattern: str, validator: Any, size: int) -> None:
@@ -54,19 +54,19 @@ class Pattern:
         self._validator = validator
 
     def fits(self, text: str) -> bool:
-        """Whether it is found somewhere in a text."""
+        """Return whether the pattern occurs in a text."""
         found: bool = self._validator.is_valid(text)
         return found
 
 
 def bytes_of(text: str) -> int:
-    """How many bytes of a text a pattern meets; its end is one, too."""
+    """Return the bytes of a text that a pattern visits. The end counts as one."""
     return 1 + (len(text) if text.isascii() else len(text.encode("utf-8", "replace")))
 
 
 @lru_cache(maxsize=1024)
 def pattern(text: str) -> Pattern:
-    """The matcher of a pattern as JSON Schema writes it. Raises BadPattern."""
+    """Return the matcher of a pattern in the notation of JSON Schema. Raises BadPattern."""
     import jsonschema_rs
 
     if len(text) > MOST_CHARACTERS:
@@ -84,7 +84,7 @@ def pattern(text: str) -> Pattern:
 
 
 def check_patterns(patterns: Iterable[str]) -> None:
-    """Raises BadPattern where those of one schema are too large together, or one is none."""
+    """Raise BadPattern if the patterns of a schema are too large together, or one is invalid."""
     weight = characters = 0
     for each in dict.fromkeys(patterns):
         characters += len(each)
@@ -101,12 +101,12 @@ _ITEM = re.compile(
 _SPACED = re.compile(r"\(\?[A-Za-z]*x")
 _MOST_STATES = 10**9
 _DIGITS = 10
-"""Of a number that the engine takes, behind any zeros."""
+"""The most digits of a number in the engine, without leading zeros."""
 
 
 def states_of(text: str) -> int | None:
-    """How many states a pattern has at most, with what is repeated written out; None where only
-    the engine can tell."""
+    """Return the most states of a pattern with its repetitions written out. None if only the engine
+    can tell."""
     sums, last = [0], 0
     for item in () if _SPACED.search(text) else _ITEM.finditer(text):
         token = item[0]
@@ -128,7 +128,7 @@ def states_of(text: str) -> int | None:
 
 
 def _times(item: re.Match[str]) -> int:
-    """How often a repetition writes out what stands before it; 0 where it is none."""
+    """Return how often a repetition writes out the item before it. 0 for any other token."""
     if item["least"] is None:
         return 1 if item[0] in ("*", "+", "?") else 0
     return max(1, int((item["most"] or item["least"])[-_DIGITS:]))

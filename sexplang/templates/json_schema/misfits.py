@@ -1,27 +1,22 @@
-"""Data that do not fit a JSON Schema → what does not fit, each with its place.
+"""The misfits of data: each place at which they do not fit a JSON Schema.
 
-Law: what is looked at is what does not fit, once. The library is asked only whether a part fits: to
-list what does not, it would make everything at once, and as much again for each union in a union.
+Law: only parts that do not fit are visited, each once. The library is only asked whether a part
+fits. Its own list of errors would be built whole, and again for each union in a union.
 """
 
 import json
 import string
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from sexplang.templates.json_schema.account import Account, TooMuch
 from sexplang.templates.json_schema.applicable_parts import Part
-from sexplang.templates.json_schema.checker import Check
-from sexplang.templates.json_schema.kinds import is_of
+from sexplang.templates.json_schema.checker import Account, Check, TooMuch, is_of
 from sexplang.templates.json_schema.linear_patterns import pattern
-from sexplang.templates.json_schema.unions import astray, choose_branch
 from sexplang.terms.classes.node import define, evolve, frozen
 
-_CLOSELY = 1_000
-"""What may be more than this part of what is left is counted closely."""
-
-_MOST_NAMES = 10
-"""Names of names that are followed to what a branch is."""
+Schema = dict[str, Any]
+Fits = Callable[[Any, Schema], bool]
+"""Whether data are of a branch's kind."""
 
 
 @frozen(eq=False)
@@ -34,18 +29,18 @@ class At:
     reference: str = "#"
 
     def beside(self, *keys: str | int) -> "At":
-        """A part of the part, about the same value."""
+        """Return a subpart that applies to the same value."""
         return evolve(self, part=_under(self.part, keys), reference=self.reference + _step(keys))
 
     def inside(self, key: str | int, *keys: str | int) -> "At":
-        """A part of the part, about what stands at a key of the value."""
+        """Return a subpart that applies to the value at a key."""
         place = f"[{key}]" if isinstance(key, int) else f".{key}"
         return evolve(self.beside(*keys), value=self.value[key], place=self.place + place)
 
 
 @frozen(eq=False)
 class Misfit:
-    """Why a value does not fit."""
+    """The reason why a value does not fit."""
 
     place: str
     words: str
@@ -54,23 +49,31 @@ class Misfit:
         return f"{self.place.lstrip('.') or 'the whole'}: {self.words[:200]}"
 
 
+_CLOSELY = 1_000
+"""The part of the remaining steps beyond which a cost is counted exactly."""
+
+_MOST_NAMES = 10
+"""The most references in a row that lead to a branch."""
+
+
 @define(eq=False)
 class Asking:
-    """What the library is asked, on one account: a part of data is in all that it stands in."""
+    """The library's checks of one reply, on one account."""
 
     check: Check
     account: Account
 
     def fits(self, at: At) -> bool:
-        """Raises TooMuch."""
+        """Return whether the value fits the part. Raises TooMuch."""
         most = self.account.left
         self.account.spend(self.check.steps(at.value, at.part, most / _CLOSELY, most))
         return self.check.fits_part(at.value, at.part, at.reference)
 
 
 def misfits(check: Check, data: Any, account: Account) -> Iterator[Misfit]:
-    """What does not fit of data that do not; of a union by the branch that was meant, or with the
-    field that says which is meant. Where that is too much to find, the place that is found."""
+    """Return the misfits of data that do not fit. A union is judged by the branch that was meant,
+    or by the field that tells its branches apart. If that is too much work, the place is
+    reported."""
     first = At(check.schema, data)
     asking = Asking(check, account)
     work = [(first, _at(asking, first))]
@@ -88,7 +91,7 @@ def misfits(check: Check, data: Any, account: Account) -> Iterator[Misfit]:
             return
         if each is None:
             work.pop()
-            if not told:  # what of a value has been looked at, and what not, only the library knows
+            if not told:  # only the library knows which fields were evaluated
                 told += 1
                 yield Misfit(at.place, "it has more than the schema allows")
         elif isinstance(each, Misfit):
@@ -100,7 +103,7 @@ def misfits(check: Check, data: Any, account: Account) -> Iterator[Misfit]:
 
 
 def _at(asking: Asking, at: At) -> Iterator[At | Misfit]:
-    """What is wrong at one place, and where else to look."""
+    """Return the misfits at one place, and the places to visit next."""
     if not isinstance(at.part, dict):
         yield Misfit(at.place, f"{show(at.value)} is not allowed here")
         return
@@ -141,7 +144,7 @@ def _of_table(asking: Asking, at: At) -> Iterator[At | Misfit]:
 
 
 def _parts_at(part: Part, key: str) -> Iterator[tuple[str, str]]:
-    """Where a part says what stands at a key."""
+    """Return the keys of the subparts that apply to a field."""
     if key in part.get("properties", ()):
         yield "properties", key
     for text in part.get("patternProperties", ()):
@@ -168,7 +171,7 @@ def _of_list(asking: Asking, at: At) -> Iterator[At | Misfit]:
 
 
 def _beside(asking: Asking, at: At) -> Iterator[At | Misfit]:
-    """What else is said of the same value."""
+    """Return the misfits and subparts that apply to the same value."""
     part = at.part
     if "$ref" in part:
         yield evolve(at, part=asking.check.references.at(part["$ref"]), reference=part["$ref"])
@@ -209,7 +212,7 @@ def _union(asking: Asking, at: At, word: str) -> Iterator[At | Misfit]:
 
 
 def _resolve(asking: Asking, branch: Any) -> Any:
-    """A branch, with what it refers to in its place."""
+    """Return the branch that a reference leads to."""
     for _ in range(_MOST_NAMES):
         if not isinstance(branch, dict) or "$ref" not in branch:
             break
@@ -218,7 +221,7 @@ def _resolve(asking: Asking, branch: Any) -> Any:
 
 
 def _may_be(data: Any, branch: Part) -> bool:
-    """Whether the type that a branch says, if it says one, is that of the data."""
+    """Return whether the data have a type of the branch. A branch without types admits any."""
     said = branch.get("type")
     types = said if isinstance(said, list) else [said]
     return any(is_of(data, type_) for type_ in types)
@@ -234,7 +237,7 @@ _PLAIN = frozenset(string.ascii_letters + string.digits + "-._$")
 
 
 def _step(keys: tuple[str | int, ...]) -> str:
-    """Keys as the end of a reference."""
+    """Return keys as the end of a reference."""
     steps = [str(key).replace("~", "~0").replace("/", "~1") for key in keys]
     return "".join([f"/{''.join(map(_quote, step))}" for step in steps])
 
@@ -246,5 +249,56 @@ def _quote(char: str) -> str:
 
 
 def show(data: Any) -> str:
-    """Data in a sentence."""
+    """Return data for a sentence."""
     return json.dumps(data, ensure_ascii=False, default=str)[:60]
+
+
+def choose_branch(data: Any, branches: Sequence[Schema], is_of: Fits) -> int | None:
+    """Return the index of the branch that the data were meant for. It is the only one of the data's
+    kind; for objects, the one whose choice a field has, else the one with the most common fields.
+    None if it is uncertain."""
+    kind = [at for at, branch in enumerate(branches) if is_of(data, branch)]
+    if type(data) is not dict:
+        return kind[0] if len(kind) == 1 else None
+    for name in _telling([branches[at] for at in kind]):
+        if name in data:
+            chosen = [at for at in kind if _is_among(data[name], choices(branches[at], name))]
+            if len(kind) > len(chosen) == 1:
+                return chosen[0]
+    return max(kind, key=lambda at: len(data.keys() & _fields(branches[at])), default=None)
+
+
+def astray(data: Any, branches: Sequence[Schema]) -> tuple[str, list[Any]] | None:
+    """Return a field that tells the branches apart and has none of their choices, and all these
+    choices. Else None."""
+    for name in _telling(branches) if type(data) is dict and len(branches) > 1 else ():
+        every = [each for branch in branches for each in choices(branch, name)]
+        if name in data and not _is_among(data[name], every):
+            return name, list({json.dumps(each, default=str): each for each in every}.values())
+    return None
+
+
+def _telling(branches: Sequence[Schema]) -> list[str]:
+    """Return the fields for which every branch has choices."""
+    first = _fields(branches[0]) if branches else {}
+    return [name for name in first if all(choices(branch, name) for branch in branches)]
+
+
+def choices(branch: Schema, name: str) -> Sequence[Any]:
+    """Return the choices of a branch for a field. Empty if it lists none."""
+    field = _fields(branch).get(name)
+    if not isinstance(field, dict):
+        return ()
+    return (field["const"],) if "const" in field else field.get("enum") or ()
+
+
+def _fields(branch: Schema) -> Schema:
+    fields = branch.get("properties")
+    return fields if isinstance(fields, dict) else {}
+
+
+def _is_among(value: Any, listed: Sequence[Any]) -> bool:
+    """Return whether a value is one of the choices. To Python, true equals 1."""
+    return any(
+        value == each and isinstance(value, bool) is isinstance(each, bool) for each in listed
+    )

@@ -1,4 +1,4 @@
-"""An output format to a check on data, and to what a model is told or held to.
+"""The schema of an output format: the check on data, and the words and JSON Schema for a model.
 
 A schema is a word of the mini-language (`object`, `string[]`, …) or a JSON Schema.
 """
@@ -8,9 +8,7 @@ import re
 from itertools import islice
 from typing import Any
 
-from sexplang.templates.json_schema.account import Account, TooMuch
-from sexplang.templates.json_schema.checker import BAD, check_of
-from sexplang.templates.json_schema.kinds import is_of, type_name
+from sexplang.templates.json_schema.checker import BAD, Account, TooMuch, check_of, is_of, type_name
 from sexplang.templates.json_schema.misfits import misfits
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.json.json_reader import NotJson
@@ -33,7 +31,8 @@ _MOST_TOLD = 5
 
 @frozen
 class Misfit:
-    """Why data does not fit: a sentence, the type expected and found, and each violation."""
+    """The reason why data do not fit: a sentence, the expected and the actual type, the
+    violations."""
 
     sentence: str
     expected: str
@@ -42,7 +41,7 @@ class Misfit:
 
 
 def json_schema(output_format: OutputFormat) -> dict[str, Any] | None:
-    """The JSON Schema that says the same as `output_format`; None when anything will do."""
+    """Return the JSON Schema of an output format. None if it admits anything."""
     schema = resolve(output_format.schema)
     if output_format.type != "json" or schema is None:
         return None
@@ -56,18 +55,18 @@ def json_schema(output_format: OutputFormat) -> dict[str, Any] | None:
 
 
 def xml_words(output_format: OutputFormat) -> str:
-    """How a model is told what an XML reply looks like."""
+    """Return the words that tell a model the form of an XML reply."""
     from sexplang.templates.xsd import BadXsd, xsd_words
 
     try:
         return xsd_words(str(output_format.schema))
     except BadXsd:
-        # Whoever registers a template has been told.
+        # The check of the template has reported it.
         return "Answer with one XML document and nothing else."
 
 
 def resolve(schema: str | dict[str, Any] | None) -> str | dict[str, Any] | None:
-    """A JSON Schema that is still text, as data; any other schema as it is."""
+    """Return a JSON Schema in JSON text as data. Return any other schema unchanged."""
     if not isinstance(schema, str) or not schema.lstrip().startswith("{"):
         return schema
     try:
@@ -78,7 +77,7 @@ def resolve(schema: str | dict[str, Any] | None) -> str | dict[str, Any] | None:
 
 
 def schema_problem(schema: str | dict[str, Any]) -> str | None:
-    """Why `schema` is none, as a sentence; None for a good one."""
+    """Return the fault of a schema as a sentence. None for a good one."""
     schema = resolve(schema) or schema
     if isinstance(schema, str):
         if schema.lstrip().startswith("<"):
@@ -97,7 +96,7 @@ _TYPES = "array, boolean, integer, null, number, object, string"
 
 
 def _describe_error(error: Exception) -> str:
-    """What is wrong with a schema, and under which key of it."""
+    """Describe the error of a schema, with its place."""
     words = str(error).split("\n", 1)[0][:200] or "this is not a JSON Schema"
     path = [str(key) for key in getattr(error, "instance_path", ())]
     if not path:
@@ -108,7 +107,7 @@ def _describe_error(error: Exception) -> str:
 
 
 def fits(data: Any, schema: str | dict[str, Any] | None, account: Account) -> bool:
-    """Whether `data` is what `schema` asks for. Raises TooMuch."""
+    """Return whether data fit a schema. Raises TooMuch."""
     if schema is None:
         return True
     if isinstance(schema, str):
@@ -116,7 +115,7 @@ def fits(data: Any, schema: str | dict[str, Any] | None, account: Account) -> bo
     try:
         return check_of(_text(schema)).fits(data, account)
     except BAD:
-        # Whoever registers a template has been told; a reply cannot be measured by this.
+        # The check of the template has reported it. No reply can be measured by it.
         return False
 
 
@@ -126,8 +125,8 @@ def misfit(
     account: Account | None = None,
     told: Account | None = None,
 ) -> Misfit | None:
-    """How `data` fails to be what `schema` (a good one) asks for; None when it fits. To find what
-    does not fit is `told`."""
+    """Return the misfit of data and a good schema. None if they fit. The search for the violations
+    is charged to `told`."""
     if isinstance(schema, str):
         return _misfit_word(data, schema)
     try:
@@ -150,7 +149,7 @@ def misfit(
 
 
 def opening(schema: str | dict[str, Any] | None) -> str:
-    """The brackets that data of `schema` can begin with."""
+    """Return the brackets with which data of a schema can begin."""
     type_ = schema.get("type") if isinstance(schema, dict) else None
     word = type_ if isinstance(schema, dict) else schema
     if word == "object":
@@ -216,6 +215,6 @@ def _text(schema: dict[str, Any]) -> str:
 
 
 def _plain(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema as lists and dicts: a value of the language has tuples."""
+    """Return the schema with lists in place of tuples."""
     plain: dict[str, Any] = json.loads(json.dumps(schema, allow_nan=False))
     return plain

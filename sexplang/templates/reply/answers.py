@@ -1,43 +1,47 @@
-"""What a model replied where the type of the answer is known: the answer in it, and what does not
-fit, told by path.
+"""The answer of a reply with a known type, and its misfits by path.
 
-What can only mean one thing is taken so, and noted: a choice in other letters, yes for true, a
-wrapper that is not there. A field that the type does not have is left out.
+A value with one possible meaning is converted with a note: a choice in other letters, yes for true,
+a missing wrapper. A field that the type does not have is left out.
 """
 
 import json
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from itertools import islice
 from typing import Any
 
-from sexplang.templates.json_schema import account
-from sexplang.templates.json_schema.account import Account, TooMuch
-from sexplang.templates.json_schema.kinds import is_of, type_name
+from sexplang.templates.json_schema import checker
+from sexplang.templates.json_schema.applicable_parts import Part, Speaking
+from sexplang.templates.json_schema.checker import Account, TooMuch, is_of, type_name
+from sexplang.templates.json_schema.misfits import astray, choose_branch
 from sexplang.templates.json_schema.schema import Misfit, fits, misfit
-from sexplang.templates.json_schema.unions import astray, choose_branch
 from sexplang.terms.classes.node import define, field
+from sexplang.terms.json.strict import is_whole
+from sexplang.terms.schema.schemas import References
 from sexplang.terms.texts.thoughts import ahead
 
 Note = Callable[[str], None]
 Schema = dict[str, Any]
 
 WRAPPER = "answer"
-"""The field that holds an answer which is no object: providers enforce the schemas of objects."""
+"""The field that holds an answer which is no object. Providers enforce schemas of objects."""
 
 _PLAIN = frozenset(("type", "enum", "items", "properties", "required", "anyOf"))
 _PLAIN |= {"additionalProperties"}
 _MARKS = " \t\r\n\"'`*_.,;:()[]“”‘’«»"
-"""What may stand around a word. A ! before it may be a no, and a ? behind it is a question."""
+"""Characters that may stand around a word. A ! before it may be a no, and a ? behind it is a
+question."""
 _MOST = 5
 _LONGEST = 1_000
-"""Characters of what is expected somewhere."""
+"""The most characters of an expectation."""
 
 MOST_STEPS = 250_000
-"""Parts of a reply that are held to parts of a type, and choices that are looked through."""
+"""The most parts of a reply that are checked against parts of a type, and choices that are
+compared."""
 
 
 def wrap_schema(schema: Schema) -> Schema:
-    """The schema as a model is told: always that of an object, where it can be."""
+    """Return the schema for a model: that of an object, if possible."""
     if schema.get("type") == "object" or "$ref" in json.dumps(schema):
         return schema
     return {
@@ -49,7 +53,7 @@ def wrap_schema(schema: Schema) -> Schema:
 
 
 def bare(text: str, schema: Schema, note: Note) -> tuple[Any] | None:
-    """The answer that words alone are, where they can mean only one."""
+    """Return the answer of a text without JSON, if it can only have one meaning. Else None."""
     found = _choices(text, schema)
     if len(found) == 1:
         if found[0] != text.strip():
@@ -62,12 +66,12 @@ def bare(text: str, schema: Schema, note: Note) -> tuple[Any] | None:
 
 
 def may_be_text(text: str, schema: Schema) -> bool:
-    """Whether words as they stand are an answer, whatever else they may mean."""
+    """Return whether a text may be a text answer as it stands."""
     return _takes_text(schema) and text[ahead(text)[1] :].lstrip()[:1] not in _BEGINS
 
 
 _BEGINS = frozenset(("", "{", "[", '"', "`", "'", "“"))
-"""How what is no bare text begins."""
+"""The beginnings of a reply that is no bare text."""
 
 
 def _takes_text(schema: Schema) -> bool:
@@ -75,7 +79,7 @@ def _takes_text(schema: Schema) -> bool:
 
 
 def _branches(schema: Schema) -> list[Schema]:
-    """The types of which it is one."""
+    """Return the branches of a union, or the schema itself."""
     if not schema.keys() <= {"anyOf"} or not schema:
         return [schema]
     return [each for branch in schema["anyOf"] for each in _branches(branch)]
@@ -85,7 +89,7 @@ _TRUTHS = {"yes": True, "true": True, "no": False, "false": False}
 
 
 def _choices(text: str, schema: Schema) -> list[Any]:
-    """The choices and booleans that words mean: the choice in these letters, if there is one."""
+    """Return the choices and booleans that a text means. A choice in the same letters wins."""
     word, exact = _word(text), (text.strip(), _bare_word(text) or text.strip())
     found: list[Any] = []
     for branch in _branches(schema):
@@ -107,21 +111,21 @@ def _bare_word(text: str) -> str:
 
 @define(eq=False)
 class AnswerFitter:
-    """One reply and its type: what has been found of a part of it and a part of the type is found
-    once, however many unions stand around it."""
+    """The fit of one reply to its type. The result for a part of the reply and a part of the type
+    is computed once, even if unions repeat it."""
 
     kept: list[Any] = field(factory=list)
-    """The parts, so that no other one can have the id of one."""
+    """The parts of the reply, kept alive so that their ids stay unique."""
     fits_: dict[tuple[int, int], bool] = field(factory=dict)
     made_: dict[tuple[int, int], tuple[Any, tuple[str, ...]]] = field(factory=dict)
     steps: int = 0
     checked: Account = field(factory=Account)
-    """Of what the library is asked."""
+    """The account of the library's checks."""
     note: Account = field(factory=Account)
-    """Of what it is asked of what does not fit."""
+    """The account of the library's search for misfits."""
 
     def unwrap(self, data: Any, schema: Schema, note: Note) -> Any:
-        """What the wrapper holds, if there is one."""
+        """Return the content of the wrapper, if there is one."""
         if wrap_schema(schema) is schema or type(data) is not dict or WRAPPER not in data:
             return data
         if len(data) > 1:
@@ -131,12 +135,12 @@ class AnswerFitter:
         return data[WRAPPER]
 
     def _count_step(self, schema: Schema) -> bool:
-        """Counts a step, or more where there are choices."""
+        """Count a step, and one for each choice. Return whether steps are left."""
         self.steps += 1 + len(schema.get("enum", ()))
         return self.steps <= MOST_STEPS
 
     def fit(self, data: Any, schema: Schema) -> tuple[Any, tuple[str, ...]]:
-        """The data as it is meant by the type, and what was noted."""
+        """Return the data as the type means them, and the notes."""
         key = (id(data), id(schema))
         if key not in self.made_:
             if not self._count_step(schema):
@@ -181,7 +185,7 @@ class AnswerFitter:
         }
 
     def _of_branches(self, data: Any, schema: Schema, note: Note) -> Any:
-        """As the branch has it that fits as it stands, else as the only one that fits."""
+        """Return the data as they stand if they fit, else as the only branch that they fit."""
         if self.fits(data, schema):
             return data
         found: list[tuple[Any, tuple[str, ...]]] = []
@@ -196,7 +200,7 @@ class AnswerFitter:
         return found[0][0]
 
     def fits(self, data: Any, schema: Schema) -> bool:
-        """Whether it fits as it stands, with no field too many."""
+        """Return whether data fit as they stand, without extra fields."""
         key = (id(data), id(schema))
         if key not in self.fits_:
             if not self._count_step(schema):
@@ -233,10 +237,10 @@ class AnswerFitter:
             return False
 
     def unfit(self, data: Any, schema: Schema) -> Misfit | None:
-        """How data that was made to fit does not; None where it does."""
+        """Return the misfit of fitted data. None if they fit."""
         found = list(islice(self._unfit(data, schema, ""), _MOST + 1))
         if self.steps > MOST_STEPS or self.checked.left < 0:
-            most = MOST_STEPS if self.steps > MOST_STEPS else account.MOST_STEPS
+            most = MOST_STEPS if self.steps > MOST_STEPS else checker.MOST_STEPS
             words = f"holding it to its type takes more than {most:,} steps"
             return Misfit(words, _expectation(schema), type_name(data))
         if not found:
@@ -246,7 +250,7 @@ class AnswerFitter:
         return Misfit(words, _expectation(schema), type_name(data), shown)
 
     def _unfit(self, data: Any, schema: Schema, path: str) -> Iterator[str]:
-        """What does not fit, each with the way there."""
+        """Return the misfits, each with its path."""
         if self.fits(data, schema):
             return
         if not schema.keys() <= _PLAIN:
@@ -321,3 +325,50 @@ def _list_names(names: list[str]) -> str:
     shown = ", ".join(f"`{name[:40]}`" for name in names[:5])
     more = ", …" if len(names) > 5 else ""
     return f"the field{'s' if len(names) > 1 else ''} {shown}{more}"
+
+
+_BESIDE = frozenset(("allOf", "anyOf", "oneOf", "then", "else"))
+
+
+def with_integers(data: Any, schema: str | dict[str, Any] | None) -> Any:
+    """Return data that fit a JSON Schema with integers in its integer places: `3.0` and `1e2` are
+    the integers that they stand for, at full precision."""
+    if not isinstance(schema, dict) or not _has_fractions(data):
+        return data
+    return _at(data, [schema], Speaking(References(schema), _BESIDE))
+
+
+def _has_fractions(data: Any) -> bool:
+    if isinstance(data, dict):
+        data = list(data.values())
+    if isinstance(data, list):
+        return any(map(_has_fractions, data))
+    return isinstance(data, (float, Decimal))
+
+
+def _at(data: Any, parts: list[Any], speaking: Speaking) -> Any:
+    """Return data with integers, by the parts of the schema that apply to them."""
+    about = speaking.about(parts)
+    if not about:
+        return data
+    if isinstance(data, (float, Decimal)):
+        return _number(data) if any(map(_asks, about)) else data
+    inside = speaking.inside(about, data)
+    if isinstance(data, list):
+        return [_at(data[at], found, speaking) for at, found in inside]
+    if isinstance(data, dict):
+        return {key: _at(data[key], found, speaking) for key, found in inside}
+    return data
+
+
+def _asks(part: Part) -> bool:
+    """Return whether a part demands an integer."""
+    type_ = part.get("type")
+    listed = type_ if isinstance(type_, list) else [type_]
+    return "integer" in listed and "number" not in listed
+
+
+def _number(data: float | Decimal) -> float | Decimal | int:
+    # A float is here only if its shortest digits are those of the text.
+    number = data if isinstance(data, Decimal) else Decimal(repr(data))
+    return int(number) if is_whole(number) else data

@@ -1,8 +1,9 @@
-"""Text that is nearly JSON to the data it certainly means, and the name of each slip.
+"""The repair of text that is nearly JSON: the data that it certainly means, and a note for each
+slip.
 
-Law: nothing is made up and nothing is lost. A string, word or number that breaks off, quotes that
-end in the middle, brackets that could close at several places: each is refused with a sentence.
-The work is bounded in steps; beyond them it is given up by name.
+Law: nothing is invented and nothing is lost. A string, word or number that breaks off, a quote that
+ends in the middle, and a bracket that could close at several places are each refused with a
+sentence. The work is bounded in steps. Beyond them it is given up by name.
 """
 
 import re
@@ -13,7 +14,8 @@ from sexplang.terms.json.json_reader import NotJson
 from sexplang.terms.json.strict import MAX_DEPTH, each_key_once, same, strict, twice
 
 MOST_STEPS = 10_000
-"""A value, a key or a comment is a step, of five microseconds; and so are these characters:"""
+"""The steps of one repair. A value, a key, a comment, or `_OF_A_STEP` characters are a step, of
+five microseconds."""
 _OF_A_STEP = 100
 
 _WHITE = re.compile(r"[ \t\r\n]*+")
@@ -28,10 +30,10 @@ _WORD = re.compile(r"[^ \t\r\n,:\[\]{}\"]++")
 _NUMBER = re.compile(r"([+-]?)(?:(0|[1-9]\d*+)(?:\.(\d*+))?|\.(\d++))([eE][+-]?\d++)?", re.ASCII)
 _SHORT = 15
 _CONSTANTS = {"true": True, "false": False, "null": None, "none": None}
-# What ends a string, by what began it.
+# The quote that ends a string, by the quote that begins it.
 _QUOTES = {'"': '"', "'": "'", "“": "”"}
 _INSIDE = {end: re.compile(rf"(?:[^{end}\\]|\\.)*+", re.DOTALL) for end in _QUOTES.values()}
-# What stands in a string for another character, or may not stand there.
+# Characters of a string that stand for others, or may not stand there.
 _ESCAPED = re.compile(r"[\\\0-\x1f]")
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 _BREAKS = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -39,13 +41,13 @@ _CROSSES = re.compile(r'\\.|["“][ \t\r\n]*+[]},:]', re.DOTALL)
 
 
 class GaveUp(Exception):
-    """Says where the work ended."""
+    """The failure of a repair that takes too many steps."""
 
 
 def repair(text: str, at: int, note: Callable[[str], None], words: bool = False) -> tuple[Any, int]:
-    """The data that begins at `at`, and where it ends; `note` is told of each slip. Words that are
-    no JSON as they stand are texts where `words` says so. Raises NotJson, and GaveUp for a text
-    that may be nearly JSON and is too much to be read as it."""
+    """Return the data that begin at `at`, and their end. `note` receives each slip. With `words`,
+    words that are not JSON are texts. Raises NotJson, and GaveUp for a text that takes too many
+    steps."""
     mender = Mender(text, at, note, words)
     return mender.value(), mender.at
 
@@ -78,7 +80,7 @@ class Mender:
             raise GaveUp(f"the mending of JSON was given up after {MOST_STEPS:,} steps")
 
     def _next(self) -> str:
-        """The next character that counts; empty at the end."""
+        """Return the next character after white space and comments. Empty at the end."""
         while True:
             white = _WHITE.match(self.text, self.at)
             assert white is not None
@@ -124,7 +126,8 @@ class Mender:
         return made
 
     def _goes_on(self, closer: str, has_items: bool, last: list[Any] | None = None) -> bool:
-        """Whether another item follows; steps over the comma before it, or the closing bracket."""
+        """Return whether another item follows. Consumes the comma before it, or the closing
+        bracket."""
         ended, comments = self.at, self.comments
         char = self._next()
         comma = char == "," and has_items
@@ -166,7 +169,7 @@ class Mender:
         self.note(f"wrote quotes around the key {name[0][:40]}")
         return name[0]
 
-    # -- what holds nothing else
+    # -- scalars
 
     def _string(self, quote: str) -> str:
         end = _QUOTES[quote]
@@ -192,13 +195,13 @@ class Mender:
         try:
             whole: str = strict(f'"{said}"') if _ESCAPED.search(said) else said
         except NotJson as error:
-            # Its place is one in the string alone.
+            # The error's place counts within the string.
             self._refuse(f"{str(error).partition(' at line ')[0]} in a string")
         self.at = inside.end() + 1
         return whole
 
     def _plain_quotes(self, said: str) -> str:
-        """Without the backslash before a single quote, which JSON does not know."""
+        """Drop the backslash before a single quote, which JSON does not know."""
         plain = re.sub(r"\\(.)", lambda m: "'" if m[1] == "'" else m[0], said, flags=re.DOTALL)
         if plain != said:
             self.note("left out the backslash before a single quote")
@@ -232,7 +235,7 @@ class Mender:
 
 
 def _as_json(number: re.Match[str]) -> str:
-    """`+1`, `.5`, `1.` as JSON has them."""
+    """Return `+1`, `.5`, `1.` in the notation of JSON."""
     sign, whole, decimals, only, exponent = number.groups(default="")
     fraction = decimals or only
     return "".join(

@@ -1,23 +1,21 @@
-"""The text of a reply, under its output format, to a value, the repairs it took, or a problem.
+"""The reading of a reply: its text becomes a value by the output format, with repairs, or a
+problem.
 
-Repairs go from the harmless to the bold: nothing, the code fence, the words around, slips of the
-pen; each is recorded, and the type is checked after all of them. What is not certain is refused.
+Repairs go from the harmless to the bold: none, the code fence, the surrounding words, slips of the
+pen. Each is recorded. The type is checked after all repairs. An uncertain reading is refused.
 """
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from sexplang.templates.json_schema.account import Account, TooMuch
+from sexplang.templates.json_schema.checker import Account, TooMuch
 from sexplang.templates.json_schema.schema import fits, json_schema, misfit, opening, resolve
-from sexplang.templates.reply.answers import AnswerFitter, bare, may_be_text
-from sexplang.templates.reply.fences import find_fences, outside
-from sexplang.templates.reply.integers import with_integers
+from sexplang.templates.reply.answers import AnswerFitter, bare, may_be_text, with_integers
 from sexplang.templates.reply.json_repair import GaveUp, repair
-from sexplang.templates.reply.reading_result import Reading
-from sexplang.terms.classes.node import frozen
+from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.json.json_reader import NotJson
 from sexplang.terms.json.strict import (
     begins,
@@ -32,8 +30,23 @@ from sexplang.terms.texts.thoughts import ahead, is_open
 from sexplang.terms.values.text import value_of
 from sexplang.terms.values.value import Value
 
+
+@frozen
+class Reading:
+    """The result of reading a reply. `value` has a meaning if `problem` is None. `problem` is a
+    sentence for the model.
+
+    `details` holds expectedType and actualType, parseError, violations as they apply.
+    """
+
+    value: Value
+    repairs: tuple[str, ...] = ()
+    problem: str | None = None
+    details: dict[str, Value] = field(factory=dict)
+
+
 MOST_SEARCHED = 1_000_000
-"""Characters of a text that is not JSON, in which JSON is looked for."""
+"""The most characters of a text in which JSON is searched for."""
 _MOST_TRIES = 20
 _MOST_FENCES = 200
 
@@ -42,7 +55,7 @@ _EITHER = "it may be a text, or another value: write a text in double quotes"
 _AGAIN = "Reply again with JSON that fits, alone."
 _PART = "what stands around the JSON may be a part of it"
 _THOUGHT = "the JSON may stand in a part for thinking, and not be the answer"
-# What is left of something that the JSON is a part of.
+# Signs that the JSON is a part of something larger.
 _KEY = re.compile(r"[\"'”]\s*:")
 _TAKES_IN = ("[", "{", "~~", "<!--", "//", "/*")
 _GOES_ON = re.compile(r"[^\n\w]*+\w")
@@ -51,7 +64,7 @@ _CLOSERS = re.compile(r"[\s}\]]+")
 
 
 def read_reply(text: str, output_format: OutputFormat) -> Reading:
-    """What `text` says. A text format takes it as it is."""
+    """Read a reply. A text format takes the text unchanged."""
     if output_format.type == "text":
         return Reading(text)
     if output_format.type == "xml":
@@ -114,8 +127,8 @@ def _report_unparsed(why: NotJson, schema: str | dict[str, Any] | None) -> Readi
 
 
 def _is_word(text: str, typed: dict[str, Any], found: Any) -> bool:
-    """Whether the answer would be another one if words that are no JSON, `None` or `+5`, stood for
-    themselves."""
+    """Return whether the answer would differ if words that are not JSON, `None` or `+5`, were
+    texts."""
     try:
         data = _Text(None, _ignore, each_key_once(_ignore), Account(), words=True).data(text)
     except NotJson:
@@ -131,17 +144,17 @@ def _ignore(_: str) -> None:
 
 @frozen(eq=False)
 class _Text:
-    """`note` receives each repair."""
+    """The search for JSON in one text. `note` receives each repair."""
 
     schema: str | dict[str, Any] | None
     note: Callable[[str], None]
     decoder: json.JSONDecoder
     account: Account
     words: bool = False
-    """Whether words that are no JSON are texts."""
+    """Whether words that are not JSON are texts."""
 
     def data(self, text: str) -> Any:
-        """The one value that `text` holds. Raises NotJson."""
+        """Return the one value that a text holds. Raises NotJson."""
         first, found = self._strict(text)
         if first is None:
             return found
@@ -176,8 +189,8 @@ class _Text:
             return error, None
 
     def _strip_fence(self, text: str) -> str | None:
-        """What stands in the only code fence that may hold JSON. Raises NotJson where something
-        else may be the answer too."""
+        """Return the content of the only code fence that may hold JSON. Raises NotJson if another
+        part of the text may be the answer too."""
         fences = list(islice(find_fences(text), _MOST_FENCES + 1))
         if len(fences) > _MOST_FENCES:
             raise NotJson(f"it has more than {_MOST_FENCES} code fences")
@@ -209,8 +222,8 @@ class _Text:
     def _among_words(
         self, text: str, note: Callable[[str], None], *, strictly: bool = True
     ) -> list[Any]:
-        """The whole JSON values of the kind that is wanted, among words. None where brackets
-        stand around that are not JSON: then nobody knows what was meant."""
+        """Return the JSON values of the wanted kind among words. Empty if brackets stand around
+        that are not JSON, because the meaning is then uncertain."""
         brackets = opening(self.schema)
         decoder = each_key_once(note)
         found: list[Any] = []
@@ -231,8 +244,8 @@ class _Text:
         return found
 
     def _around(self, outside: tuple[str, ...], data: Any) -> None:
-        """Notes what is left out. Raises NotJson where it may belong to the value, and where a list
-        or an empty table stands in a line of words: these have brackets too."""
+        """Note the words that are left out. Raises NotJson if they may belong to the value, or if a
+        list or an empty table stands in a line of words, which may have brackets too."""
         _thinks_apart(outside)
         before, after = outside[0].rstrip(), outside[-1].strip()
         if before.endswith(_TAKES_IN) or any(_KEY.search(each) for each in outside):
@@ -264,13 +277,12 @@ class _Text:
 
 
 def _is_inside(before: str) -> bool:
-    """Whether a bracket that is not closed stands before a value."""
+    """Return whether an unclosed bracket stands before a value."""
     return any(before.count(one) > before.count(other) for one, other in ("[]", "{}"))
 
 
 def _thinks_apart(outside: Sequence[str]) -> None:
-    """Raises NotJson where what stands around a value begins or ends thoughts, one without the
-    other."""
+    """Raise NotJson if thoughts begin or end around a value, one without the other."""
     if any(map(is_open, outside)):
         raise NotJson(_THOUGHT)
 
@@ -285,3 +297,28 @@ _MOST_REPAIRS = 30
 def _shorten(repairs: tuple[str, ...]) -> tuple[str, ...]:
     rest = len(repairs) - _MOST_REPAIRS
     return (*repairs[:_MOST_REPAIRS], f"and {rest} more") if rest > 0 else repairs
+
+
+Span = tuple[int, int]
+
+_LINE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[ \t]*+(\w*+)[ \t]*+\r?$", re.MULTILINE)
+
+
+def find_fences(text: str) -> Iterator[Span]:
+    """Return the span of the content of each closed code fence, in order. A fence is closed by one
+    of its own kind that is at least as long."""
+    opening = ""
+    begin = 0
+    for fence in _LINE.finditer(text):
+        if not opening:
+            opening, begin = fence[1], fence.end() + 1
+        elif not fence[2] and fence[1].startswith(opening):
+            yield begin, fence.start()
+            opening = ""
+
+
+def outside(text: str, spans: list[Span]) -> str:
+    """Return a text without its spans, which are in order."""
+    ends = [0, *[end for _, end in spans]]
+    begins = [*[begin for begin, _ in spans], len(text)]
+    return "".join([text[one:other] for one, other in zip(ends, begins, strict=True)])

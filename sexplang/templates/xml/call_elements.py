@@ -1,13 +1,13 @@
-"""`<call>` elements to nodes: which template is called, and what each argument is."""
+"""The nodes of `<call>` elements: the called template and its arguments."""
 
 import json
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sexplang.templates.template_names import check_name, check_params
-from sexplang.templates.xml.params_attribute import gaps_in, names_in
-from sexplang.templates.xml.vocabulary import normal
+from sexplang.templates.template_checks import check_name, check_params
+from sexplang.templates.xml.structure import normal
+from sexplang.templates.xml.task_element import gaps_in, names_in
 from sexplang.templates.xml.xml_parser import Document
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Diagnostic
@@ -33,7 +33,7 @@ _WORDS = ("true", "false", "null")
 def function_of(
     document: Document, template: "_Element", report: Callable[[Diagnostic], None]
 ) -> TemplateNode:
-    """The node of a `<template>` that holds a `<call>`."""
+    """Return the node of a `<template>` that holds a `<call>`."""
     name = normal(template.get("name", ""))
     written = template.get("params", "")
     params = tuple(names_in(written))
@@ -47,7 +47,7 @@ def function_of(
 def call_of(
     document: Document, call: "_Element", report: Callable[[Diagnostic], None]
 ) -> FunctionCallNode:
-    """The node of a `<call>` that stands by itself, where there are no parameters."""
+    """Return the node of a `<call>` by itself, without parameters."""
     return _Reading(document, (), report).call(call)
 
 
@@ -76,7 +76,7 @@ class _Reading:
         return ArgumentNode(ParameterPath(path[1], fields), self._place(argument, text))
 
     def _data(self, argument: "_Element") -> Any:
-        # Not the normalised text, in which white space inside strings would be lost.
+        # The normalised text would lose white space inside strings.
         text = (argument.text or "").strip(" \t\r\n")
         try:
             return value_of(certain(text))

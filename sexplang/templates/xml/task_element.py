@@ -1,13 +1,12 @@
-"""A valid `<task>` element, maybe in a `<template>`, to a Template node. Nothing is checked here:
-the structure has been, and what it means is `check`'s."""
+"""The Template node of a valid `<task>` element, maybe in a `<template>`. Its structure was checked
+before; `check` checks its meaning."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from sexplang.templates.json_schema.schema import resolve
-from sexplang.templates.xml.params_attribute import names_in
-from sexplang.templates.xml.prose import prose
-from sexplang.templates.xml.vocabulary import normal
+from sexplang.templates.template_checks import Finding
+from sexplang.templates.xml.structure import normal
 from sexplang.terms.json.json_reader import NotJson
 from sexplang.terms.json.strict import certain
 from sexplang.terms.source import Span
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def template_of(task: "_Element", wrapper: "_Element | None", span: Span) -> Template:
-    """The node of `task`; `wrapper` is the `<template>` around it."""
+    """Return the node of `task`. `wrapper` is the `<template>` around it."""
     outer = task if wrapper is None else wrapper
     fields = {
         FIELDS[str(child.tag)][0]: FIELDS[str(child.tag)][1](child)
@@ -62,19 +61,20 @@ def _flag(text: str) -> bool:
 
 
 def _output_format(element: "_Element") -> OutputFormat:
-    """`<output_format type="json" schema="string[]"/>`, or a schema between the tags."""
+    """Return the format of `<output_format type="json" schema="string[]"/>`, or of a schema between
+    the tags."""
     schema = _word(element.get("schema")) or _text(element) or None
     type_: Any = normal(element.get("type", ""))
     if type_ == "xml":
         return OutputFormat(type_, _xsd(element, schema))
     if schema is None or not schema.startswith("{"):
         return OutputFormat(type_, schema)
-    # Not the normalised text, in which white space inside strings would be lost.
+    # The normalised text would lose white space inside strings.
     return OutputFormat(type_, resolve(element.get("schema") or element.text))
 
 
 def _xsd(element: "_Element", schema: str | None) -> str | None:
-    """The text of an XSD, or the name of its file."""
+    """Return the text of an XSD, or the name of its file."""
     if len(element):
         from lxml import etree
 
@@ -109,7 +109,7 @@ def _file_paths(element: "_Element") -> FilePaths:
 
 
 def _in_order(task: "_Element") -> tuple[str, ...]:
-    """The tools that are called one after the other."""
+    """Return the tools that are called one after the other."""
     tools = task.iterfind("allowed_tools/tool")
     return tuple([_text(tool) for tool in tools if _flag(tool.get("in_order", "false"))])
 
@@ -137,12 +137,12 @@ _COUNTS = (
 
 
 def _options(element: "_Element") -> dict[str, Any]:
-    """Settings as they are written: JSON, else a text. `read.py` says what is wrong with them."""
+    """Return the settings as written: JSON, else texts. The template reader checks them."""
     return {str(name): option_of(text) for name, text in element.attrib.items()}
 
 
 def option_of(written: str) -> Any:
-    """The value of a setting."""
+    """Return the value of a setting."""
     try:
         return value_of(certain(written))
     except NotJson:
@@ -161,7 +161,7 @@ def _element_flag(element: "_Element") -> bool:
     return _flag(element.text or "")
 
 
-# element: the field of Template, and what reads it
+# The field of Template for each element, and its reader.
 FIELDS: "dict[str, tuple[str, Callable[[_Element], Any]]]" = {
     "description": ("description", _prose),
     "instructions": ("instructions", _prose),
@@ -184,8 +184,8 @@ FIELDS: "dict[str, tuple[str, Callable[[_Element], Any]]]" = {
 
 
 def _params(task: "_Element", outer: "_Element") -> tuple[Param, ...]:
-    """All that the three ways of declaring say together: the `params` attribute, whose order
-    is that of the positions, then `<params>`, then `<inputs>`."""
+    """Return the parameters of all three declarations: the `params` attribute, which sets the order
+    of the positions, then `<params>`, then `<inputs>`."""
     found: dict[str, dict[str, Any]] = {name: {} for name in names_in(outer.get("params", ""))}
     for name, said in _read_declared(task):
         found.setdefault(name, {}).update(said)
@@ -222,11 +222,52 @@ def _param(element: "_Element") -> dict[str, Any]:
 
 
 def _default(text: str, type_: str) -> Any:
-    """The value that a default's text stands for; the text itself where it stands for none of
-    that type, which `check` reports."""
+    """Return the value of a default's text. `check` reports a text that has no value of the
+    type."""
     if type_ in ("any", "string"):
         return text
     try:
         return value_of(certain(text))
     except NotJson:
         return text
+
+
+def names_in(params: str) -> list[str]:
+    """Return the names of a `params` attribute, separated by commas or white space."""
+    return params.replace(",", " ").split()
+
+
+def gaps_in(params: str) -> Iterator[Finding]:
+    """Find a comma without a name on one side: a missing name shifts the positions."""
+    if "," in params and not all(map(str.strip, params.split(","))):
+        title = "a parameter has no name: nothing stands before or after one of these commas"
+        yield Finding("bad-name", title, 'name it, or remove the comma: params="a, b"', "params")
+
+
+def prose(text: str) -> str:
+    """Return a text without its surrounding line breaks and its common indentation.
+
+    Text on the line of the opening tag has no visible indentation, so it does not count for the
+    common one.
+    """
+    lines = text.split("\n")
+    if len(lines) == 1:
+        return text.strip()
+    first, *rest = lines
+    common = _common([line for line in rest if line.strip()])
+    kept = [line[common:] if line.strip() else line[common:].strip() for line in rest]
+    if first.strip():
+        kept.insert(0, first.lstrip())
+    if kept and not kept[-1].strip():
+        kept.pop()
+    return "\n".join(kept)
+
+
+def _common(lines: list[str]) -> int:
+    """Return the number of white space characters with which all lines begin."""
+    if not lines:
+        return 0
+    # A prefix of the first and the last line in order is one of all lines.
+    low, high = min(lines), max(lines)
+    indent = low[: len(low) - len(low.lstrip())]
+    return next((at for at, char in enumerate(indent) if high[at : at + 1] != char), len(indent))

@@ -1,17 +1,14 @@
-"""An XML file to its templates and calls, or Diagnostics with places; warnings to `report`."""
+"""The reader of template files: XML becomes templates and calls, or Diagnostics with places.
+Warnings go to `report`."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sexplang.templates.template_checks import MOST, findings
-from sexplang.templates.template_findings import Finding
+from sexplang.templates.template_checks import MOST, Finding, findings
 from sexplang.templates.xml.call_elements import call_of, function_of
-from sexplang.templates.xml.legacy import legacy
-from sexplang.templates.xml.params_attribute import gaps_in, names_in
-from sexplang.templates.xml.structure import breaches
-from sexplang.templates.xml.task_element import template_of
-from sexplang.templates.xml.vocabulary import normal
+from sexplang.templates.xml.structure import breaches, legacy, normal
+from sexplang.templates.xml.task_element import gaps_in, names_in, template_of
 from sexplang.templates.xml.xml_parser import Document, parse
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
@@ -25,11 +22,12 @@ if TYPE_CHECKING:
 Report = Callable[[Diagnostic], None]
 
 Load = Callable[[str, Span], str]
-"""The name of a schema's file, and where it is named, to its text. Raises Diagnostics."""
+"""The loader of a schema's file: its name and the span of the name give its text. Raises
+Diagnostics."""
 
 
 ReadType = Callable[[str, Span], dict[str, Any]]
-"""A type as it is written, and where it stands, to its JSON Schema. Raises Diagnostics."""
+"""The reader of a type: its text and span give its JSON Schema. Raises Diagnostics."""
 
 
 def read_templates(
@@ -38,10 +36,12 @@ def read_templates(
     load: Load | None = None,
     read_type: ReadType | None = None,
 ) -> tuple[Part, ...]:
-    """The templates and calls of a file, in its order. Raises Diagnostics: all errors that were
-    found, of the first stage that found any. `report` receives the warnings of a file that is
-    taken. Without `load` a schema that is a file of its own stays its name; without `read_type`
-    what is said to be returned is anything."""
+    """Return the templates and calls of a file, in order. Raises Diagnostics with all errors of the
+    first stage that has any.
+
+    `report` receives the warnings of a good file. Without `load`, a schema in a file of its own
+    stays a name. Without `read_type`, a declared return type admits anything.
+    """
     document = parse(source)
     wrong = legacy(document) or breaches(document)
     if wrong:
@@ -74,7 +74,7 @@ def _template(
     read_type: ReadType | None,
     found: list[Diagnostic],
 ) -> Template:
-    """The template that a `<task>` is, maybe in a `<template>`."""
+    """Return the template of a `<task>`, maybe in a `<template>`."""
     inner = element.find("task")
     task, wrapper = (element, None) if inner is None else (inner, element)
     template = template_of(task, wrapper, document.span(element))
@@ -90,7 +90,7 @@ def _template(
 def _find_returns(
     document: Document, task: "_Element", wrapper: "_Element | None"
 ) -> Iterator[tuple[str, Span]]:
-    """Each place that says what the task returns, and what it says."""
+    """Return each declared return type with its span."""
     for holder in (task,) if wrapper is None else (wrapper, task):
         if holder.get("returns"):
             yield holder.get("returns", ""), document.span(holder, "returns")
@@ -99,7 +99,7 @@ def _find_returns(
 
 
 def _load_xsd(document: Document, task: "_Element", template: Template, load: Load) -> Template:
-    """The template with the text of its XSD."""
+    """Return the template with the text of its XSD."""
     format_ = template.output_format
     element = task.find("output_format")
     if element is None or not format_.names_file:
@@ -147,7 +147,7 @@ _SHOWN = {
     "metadata": '{"user_id": "…"}',
     "provider": '{"name": "…"}',
 }
-"""Settings that are no words or numbers, as XML holds them."""
+"""Examples of settings that are written as JSON."""
 
 
 def _options(template: Template) -> Iterator[Finding]:

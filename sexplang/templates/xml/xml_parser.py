@@ -1,15 +1,13 @@
-"""XML text to a tree of elements with places, or Diagnostics; whoever wrote the text.
+"""The parser of XML: a tree of elements with positions, or Diagnostics.
 
-Law: no document makes this read another file, use the network, or take more than its share:
-size, nodes, attributes and depth are bounded, and neither document types nor processing
-instructions are taken.
+Law: no document makes the parser read another file, use the network, or exceed its bounds of size,
+nodes, attributes and depth. Document types and processing instructions are refused.
 """
 
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from sexplang.templates.xml.element_positions import Place, places
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.source import Source, Span
@@ -17,8 +15,20 @@ from sexplang.terms.source import Source, Span
 if TYPE_CHECKING:
     from lxml.etree import XMLPullParser, XMLSyntaxError, _Element
 
-# Stricter than lxml needs: libxml2 names the place of each error by walking its siblings, and
-# reads a start tag whole, so that more of either would be seconds.
+
+@frozen
+class Place:
+    """Offsets of an element: of `<`, after the start tag, after the end tag, and of each
+    attribute."""
+
+    start: int
+    opened: int
+    end: int
+    attributes: dict[str, tuple[int, int]]
+
+
+# Stricter than lxml needs: libxml2 places an error by a walk over siblings, and reads a start tag
+# whole, so more of either would take seconds.
 MAX_BYTES = 1024 * 1024
 MAX_NODES = 10_000
 MAX_ATTRIBUTES = 256
@@ -38,24 +48,24 @@ _SAFE: dict[str, Any] = {
     "collect_ids": False,
     "decompress": False,
     "remove_comments": True,
-    # A text is already decoded: what its declaration says of an encoding is past.
+    # The text is decoded already: its encoding declaration is obsolete.
     "encoding": "utf-8",
 }
 
 _PROLOG = re.compile(r"\ufeff?(?:\s++|<\?.*?\?>|<!--.*?-->)*+", re.DOTALL)
 
-# libxml2 says where in its message too, in bytes.
+# libxml2 repeats the position in its message, in bytes.
 _PLACE = re.compile(r", line \d+, column \d+.*", re.DOTALL)
 
 _MARKUP = "in a prompt, write & as &amp; and < as &lt;, or put the text inside <![CDATA[ … ]]>"
 
-# What only looks like an entity, and what is one that XML does not know.
+# An apparent entity, or an entity that XML does not know.
 _ENTITY = re.compile(
     r"<!\[CDATA\[.*?]]>|<!--.*?-->|&(?!(?:amp|lt|gt|quot|apos);)(?P<name>[^\W\d][\w.:-]*);",
     re.DOTALL,
 )
 
-# libxml2's name for what went wrong: our words (its own where None), what to type instead.
+# libxml2's name of an error: our words (its own if None), and the hint.
 _MALFORMED: dict[str, tuple[str | None, str | None]] = {
     "ERR_NAME_REQUIRED": ("a & or < stands here that begins nothing", _MARKUP),
     "ERR_ENTITYREF_SEMICOL_MISSING": ("a & stands here that begins nothing", _MARKUP),
@@ -84,20 +94,20 @@ _MALFORMED: dict[str, tuple[str | None, str | None]] = {
 
 @frozen(eq=False)
 class Document:
-    """A tree and where its elements stand in the text."""
+    """A tree and the positions of its elements in the text."""
 
     source: Source
     root: "_Element"
     where: "dict[_Element, Place]"
 
     def span(self, element: "_Element", attribute: str | None = None) -> Span:
-        """The start tag of `element`, or the whole of one attribute in it."""
+        """Return the start tag of `element`, or the whole of one attribute in it."""
         place = self.where[element]
         start, end = place.attributes.get(attribute or "", (place.start, place.opened))
         return Span(self.source, start, end)
 
     def span_of(self, element: "_Element", words: str) -> Span:
-        """`words` inside `element` as they stand in the text, else its start tag."""
+        """Return the span of `words` inside `element`, else its start tag."""
         place = self.where[element]
         at = self.source.text.find(words, place.opened, place.end) if words else -1
         return self.span(element) if at < 0 else Span(self.source, at, at + len(words))
@@ -107,7 +117,7 @@ class Document:
 
 
 def parse(source: Source) -> Document:
-    """The document, or Diagnostics."""
+    """Return the document. Raises Diagnostics."""
     data = _bytes(source)
     prolog = _PROLOG.match(source.text)
     at = prolog.end() if prolog else 0
@@ -149,7 +159,7 @@ def _tree(source: Source, data: bytes) -> "_Element":
 
 
 def _feed(source: Source, parser: "XMLPullParser", data: bytes) -> Iterator[None]:
-    """Feeds `data` in portions and stops as soon as a bound is passed."""
+    """Feed `data` in portions. Stops as soon as a bound is passed."""
     nodes = depth = 0
     for start in range(0, max(len(data), 1), _PORTION):
         parser.feed(data[start : start + _PORTION])
@@ -172,7 +182,7 @@ def _feed(source: Source, parser: "XMLPullParser", data: bytes) -> Iterator[None
 def _report_malformed(source: Source, error: "XMLSyntaxError") -> Diagnostics:
     from lxml.etree import ErrorTypes
 
-    # The log of the exception holds what other documents said, too; its code is its own.
+    # The log of the exception also holds other documents' errors. Its code is its own.
     own, hint = next(
         (said for name, said in _MALFORMED.items() if getattr(ErrorTypes, name) == error.code),
         (None, None),
@@ -188,7 +198,7 @@ def _report_malformed(source: Source, error: "XMLSyntaxError") -> Diagnostics:
 
 
 def _entity(source: Source) -> Diagnostics | None:
-    """The first entity that XML does not know: libxml2 gives up there without saying where."""
+    """Report the first entity that XML does not know. libxml2 gives up there without a position."""
     found = next((each for each in _ENTITY.finditer(source.text) if each["name"]), None)
     if found is None:
         return None
@@ -202,7 +212,7 @@ def _entity(source: Source) -> Diagnostics | None:
 
 
 def _character(source: Source, line: int, column: int) -> Span:
-    """The character at libxml2's line and column, which counts bytes."""
+    """Return the character at libxml2's line and column, which counts bytes."""
     lines = source.text.count("\n") + 1
     if not 1 <= line <= lines:
         return Span(source, len(source.text), len(source.text))
@@ -239,3 +249,36 @@ def _too_large(source: Source, what: str, most: str) -> Diagnostics:
 
 def _one(code: str, title: str, span: Span, hint: str | None) -> Diagnostics:
     return Diagnostics((Diagnostic(code, title, (Label(span),), hint=hint),))
+
+
+_ELEMENT_TAG = re.compile(
+    r"""<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>
+      | (?P<close></[^>]*>)
+      | <(?P<name>[^\s/>!?]++)(?P<body>(?:[^>"']|"[^"]*"|'[^']*')*+)>""",
+    re.DOTALL | re.VERBOSE,
+)
+_ATTRIBUTE = re.compile(r"""([^\s=]+)\s*=\s*(?:"[^"]*"|'[^']*')""")
+
+
+def places(text: str) -> list[Place]:
+    """Return the position of each element of a well-formed text, in document order.
+
+    lxml knows only the line of an element. Its nth element is the nth start tag of the text without
+    comments and CDATA.
+    """
+    found: list[Place] = []
+    open_: list[int] = []
+    for match in _ELEMENT_TAG.finditer(text):
+        if match["close"]:
+            at = open_.pop()
+            start = found[at]
+            found[at] = Place(start.start, start.opened, match.end(), start.attributes)
+        elif match["name"]:
+            found.append(Place(match.start(), match.end(), match.end(), _attributes(match)))
+            if not match["body"].endswith("/"):
+                open_.append(len(found) - 1)
+    return found
+
+
+def _attributes(tag: re.Match[str]) -> dict[str, tuple[int, int]]:
+    return {match[1]: match.span() for match in _ATTRIBUTE.finditer(tag.string, *tag.span("body"))}

@@ -1,7 +1,7 @@
-"""Replies that are XML: what a model is told of an XSD, and its reply to a plain value.
+"""Replies in XML: the instructions for a model by an XSD, and the plain value of its reply.
 
-Law: whatever the schema and whatever the reply, the answer comes in bounded time, without opening
-anything, as a value, a problem or BadXsd. Loaded with the first template that has such a schema.
+Law: any schema and any reply give a value, a problem or BadXsd in bounded time, and open nothing.
+Loaded with the first template that has such a schema.
 """
 
 from sexplang.templates.xsd.instructions import xsd_words

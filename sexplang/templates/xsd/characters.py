@@ -1,4 +1,4 @@
-"""What stands between tags to the characters that were meant: entities, and marks that are none."""
+"""The characters of a reply's text: entities, and marks that begin none."""
 
 import re
 from collections.abc import Callable
@@ -7,21 +7,21 @@ _REFERENCE = re.compile(
     r"&(?:#(?P<decimal>\d{1,7});|#[xX](?P<hex>[0-9a-fA-F]{1,6});|(?P<name>[A-Za-z]\w{1,31});)?"
 )
 _XML = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
-# What no XML document holds, whatever is done to it.
+# Characters that no XML document can hold.
 _NO_CHARACTER = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# A reference without its end, or to nothing: it may be one, or text.
+# A reference without its end, or to nothing: a reference or text.
 _CUT = re.compile(r"&(?:#\w{1,8};?|\w{2,32};|(?P<open>\w{2,32})(?!\w))")
 
 Note = Callable[[str], None]
 
 
 class Doubtful(Exception):
-    """Says which reference may be one or not."""
+    """The failure of a text with an uncertain reference."""
 
 
 def whole(text: str, note: Note) -> str:
-    """`text` with line breaks as XML has them, and whole characters only."""
+    """Return the text with XML's line breaks and whole characters only."""
     if _SURROGATE.search(text):
         note("replaced half characters (lone surrogates)")
         text = _SURROGATE.sub("\ufffd", text)
@@ -29,13 +29,13 @@ def whole(text: str, note: Note) -> str:
 
 
 def forbidden(text: str) -> str | None:
-    """The first character that cannot stand in XML, as it is written elsewhere."""
+    """Return the first character that XML does not allow, as `U+0000`. Else None."""
     found = _NO_CHARACTER.search(text)
     return None if found is None else f"U+{ord(found[0]):04X}"
 
 
 def unescape(text: str, note: Note) -> str:
-    """Text with its references replaced. A & that begins none stands for itself. Raises
+    """Return the text with its references replaced. A & that begins none stands for itself. Raises
     Doubtful."""
     if "&" not in text:
         return text
@@ -75,7 +75,7 @@ def _html(name: str) -> str | None:
 
 
 def _may_lack_its_end(name: str) -> bool:
-    """Whether a name is read without a `;` in HTML."""
+    """Return whether HTML reads the name without a `;`."""
     from html.entities import html5
 
     return name.casefold() in _XML or name in html5

@@ -1,4 +1,4 @@
-"""A schema to what a model is told of it: a document as it should look, with remarks."""
+"""The instructions for a model by an XSD: a sample document with remarks."""
 
 import re
 from collections.abc import Iterator
@@ -7,11 +7,11 @@ from sexplang.templates.xsd.shapes import Attribute, Element, Group, Particle
 from sexplang.templates.xsd.xsd_schema import compile_xsd
 
 _MOST = 12_000
-"""Characters of the document."""
+"""The most characters of the document."""
 
 
 def xsd_words(xsd: str) -> str:
-    """What to answer with, under the schema of a text. Raises BadXsd."""
+    """Return the instructions for the schema in a text. Raises BadXsd."""
     root = compile_xsd(xsd).root
     lines = "\n".join(_element(root, "", "", set()))
     if len(lines) > _MOST:
@@ -60,12 +60,12 @@ def _attribute(attribute: Attribute) -> str:
 
 
 def _escape(words: str) -> str:
-    """As it is to be written in a document."""
+    """Return words as they are written in a document."""
     return words.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _in_remark(words: str) -> str:
-    """Two hyphens would be the end of the remark, or nearly."""
+    """Return words without double hyphens, which would end the remark."""
     return re.sub("-(?=-)", "- ", words)
 
 
@@ -81,7 +81,7 @@ def _group(group: Group, indent: str, told: set[int]) -> Iterator[str]:
 
 
 def _part(part: Particle, indent: str, told: set[int], model: str) -> Iterator[str]:
-    """What stands in a group of a model."""
+    """Return the lines of a particle in a group of a model."""
     often = _often(part)
     if isinstance(part.term, Element):
         yield from _element(part.term, indent, often, told)

@@ -1,22 +1,20 @@
-"""A reply that is nearly XML to the one document that it can be, element by element.
+"""The repair of a reply that is nearly XML: the one document that it can be, element by element.
 
-Law: tags nest as they are written, and each is one that its element may hold; what is put right
-has no second reading. Names in another case or with a prefix, marks that begin nothing, entities
-of HTML, and tags in a text that the schema does not have, are read. All else is refused with its
-place.
+Law: tags nest as they are written, and each must be allowed in its element. A repair has no second
+reading. Names in another case or with a prefix, marks that begin nothing, entities of HTML, and
+unknown tags in a text are read. All else is refused with its place.
 """
 
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
-from sexplang.templates.xml.vocabulary import normal
+from sexplang.templates.xml.structure import normal
 from sexplang.templates.xml.xml_parser import MAX_DEPTH, MAX_NODES
 from sexplang.templates.xsd.characters import Doubtful, unescape
-from sexplang.templates.xsd.documents import Failed
+from sexplang.templates.xsd.documents import INSTANCE, NIL, Failed
 from sexplang.templates.xsd.shapes import Element, Type
 from sexplang.templates.xsd.simple import Simple
-from sexplang.templates.xsd.values import INSTANCE, NIL
 from sexplang.templates.xsd.xsd_patterns import spend
 from sexplang.templates.xsd.xsd_schema import Schema
 from sexplang.terms.classes.node import define, field, frozen
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 MOST_MARKS = 3 * MAX_NODES
-"""How many < and & a reply may hold."""
+"""The most < and & of a reply."""
 
 _NAME = r"[^\W\d][\w.:-]*+"
 _TAG = re.compile(rf"<(/?)\s*+({_NAME})")
@@ -39,24 +37,24 @@ _BARE = "took a bare < as text"
 
 @frozen(eq=False)
 class Names:
-    """The names of a schema, found in whatever case. One that several are like is the name ''."""
+    """The names of a schema, found in any case. A spelling of several names is the name ''."""
 
     loose: dict[str, str]
     exact: frozenset[str]
 
     def find(self, written: str) -> str | None:
-        """The name of the schema that is written so; None where there is none."""
+        """Return the schema's name for a spelling. None if there is none."""
         name = written.rpartition(":")[2]
         return name if name in self.exact else self.loose.get(_fold(name))
 
     def within(self, text: str, begin: int, end: int) -> re.Match[str] | None:
-        """The first tag of the schema in a part of a text."""
+        """Return the first tag of the schema in a range of a text."""
         tags = _TAG.finditer(text, begin, end)
         return next((each for each in tags if self.find(each[2]) is not None), None)
 
 
 def names_of(exact: frozenset[str]) -> Names:
-    """The names that a schema has."""
+    """Return the names of a schema."""
     loose: dict[str, str] = {}
     for name in exact:
         plain = _fold(name)
@@ -70,7 +68,7 @@ def _fold(name: str) -> str:
 
 @define(eq=False)
 class _Open:
-    """An element whose end has not come. `tags` are the names of tags that its text holds."""
+    """An open element. `tags` holds the names of unknown tags in its text."""
 
     declared: Element
     made: "_Element"
@@ -88,7 +86,7 @@ class _Open:
         return self.declared.type
 
     def say(self) -> None:
-        """Writes the text of mixed content that stands behind the last element in it."""
+        """Write the text of mixed content behind its last element."""
         said = "".join(self.text) or None
         self.text.clear()
         if self.last is None:
@@ -99,7 +97,7 @@ class _Open:
 
 @define(eq=False)
 class Repairs:
-    """One reading of a part of a text; `note` receives what was put right."""
+    """One reading of a range of a text. `note` receives the repairs."""
 
     schema: Schema
     names: Names
@@ -111,7 +109,7 @@ class Repairs:
     elements: int = 0
 
     def document(self, at: int) -> tuple["_Element", int]:
-        """The document that begins at a tag, and where it ends. Raises Failed."""
+        """Return the document that begins at a tag, and its end. Raises Failed."""
         at = self._mark(at)
         while self.open:
             start = self.text.find("<", at, self.end)
@@ -123,7 +121,7 @@ class Repairs:
         return self.root, at
 
     def refusal(self, at: int, why: str, due: str = "") -> Failed:
-        """Why there is no reading, where, and what was due."""
+        """Return the failure at a place, with what was due."""
         line = self.text.count("\n", 0, at) + 1
         column = at - self.text.rfind("\n", 0, at)
         return Failed(f"{why}, at line {line}, column {column}{due and f': {due}'}")
@@ -131,10 +129,10 @@ class Repairs:
     def _refuse(self, at: int, why: str, due: str = "") -> NoReturn:
         raise self.refusal(at, why, due)
 
-    # -- what begins with <
+    # -- tags
 
     def _mark(self, at: int) -> int:
-        """Steps over one tag, or one < that is text."""
+        """Consume one tag, or one < that is text. Return the next offset."""
         data = _DATA.match(self.text, at, self.end)
         if data:
             self._add(at, data[1])
@@ -146,7 +144,7 @@ class Repairs:
         return self._bare(at, tag)
 
     def _bare(self, at: int, tag: re.Match[str] | None) -> int:
-        """A < that is text, or that begins a tag which the schema does not have."""
+        """Consume a < that is text, or that begins a tag which the schema does not have."""
         inside = self.open[-1]
         written = self.text[at : at + 40].partition("\n")[0]
         written = written[: written.find(">") + 1] or written
@@ -186,7 +184,7 @@ class Repairs:
         return closes.end()
 
     def _find_declaration(self, tag: re.Match[str], name: str) -> Element:
-        """The element that begins, where it may stand."""
+        """Return the declaration of the element that begins here, if it is allowed."""
         if not self.open:
             if name != self.schema.root.name or tag[1]:
                 self._refuse(
@@ -211,7 +209,7 @@ class Repairs:
         return closes.end()
 
     def _holds(self) -> str:
-        """What may stand in the element that is open."""
+        """Describe what the open element may hold."""
         inside = self.open[-1]
         line = self.text.count("\n", 0, inside.at) + 1
         holds = ", ".join([f"<{each}>" for each in inside.type.children]) or "nothing"
@@ -228,7 +226,7 @@ class Repairs:
     # -- attributes
 
     def _attributes(self, tag: re.Match[str], name: str) -> tuple[list[tuple[str, str]], int]:
-        """What stands in a start tag in quotes, and where that ends."""
+        """Return the quoted attributes of a start tag, and their end."""
         found: list[tuple[str, str]] = []
         at = tag.end()
         while attribute := _ATTRIBUTE.match(self.text, at, self.end):
@@ -284,7 +282,8 @@ class Repairs:
             self._refuse(at, f"`{shown}` stands between elements", self._holds())
 
     def _value(self, simple: Simple, text: str, what: str) -> str:
-        """The text, if it fits; else what it fits as, but for white space around it and case."""
+        """Return the text if it fits; else a form that fits, without white space around it or in
+        another case."""
         spend(simple.steps(text))
         if simple.fits(text):
             return text

@@ -1,6 +1,7 @@
-"""The components of an XSD to shapes: what each element holds, and how often.
+"""The shapes of an XSD: what each element holds, and how often.
 
-Only what has a plain value is taken: every name is declared, and names one thing in its element.
+Only schemas with plain values are taken: every name is declared, and denotes one thing in its
+element.
 """
 
 from collections.abc import Iterator
@@ -11,12 +12,12 @@ from sexplang.templates.xsd.xsd_patterns import BadXsd
 from sexplang.terms.classes.node import define, field, frozen
 
 TEXT, CONTENT = "text", "content"
-"""The keys of an element's own text beside its attributes, and of content that is mixed."""
+"""The keys of an element's own text beside its attributes, and of mixed content."""
 
 
 @frozen(eq=False)
 class Attribute:
-    """`tag` is the name with its namespace, as lxml writes it."""
+    """A declared attribute. `tag` is the name with its namespace, as lxml writes it."""
 
     name: str
     tag: str
@@ -28,7 +29,7 @@ class Attribute:
 
 @define(eq=False)
 class Type:
-    """What an element holds: text of a simple type, or elements, maybe mixed with text."""
+    """The content of an element: text of a simple type, or elements, maybe mixed with text."""
 
     attributes: dict[str, Attribute]
     simple: Simple | None = None
@@ -39,7 +40,7 @@ class Type:
 
 @frozen(eq=False)
 class Element:
-    """A declaration. `default` is the value of an element that is empty."""
+    """A declared element. `default` is the value of an empty element."""
 
     name: str
     tag: str
@@ -51,7 +52,7 @@ class Element:
 
 @frozen(eq=False)
 class Group:
-    """`sequence`, `choice` or `all`."""
+    """A group of particles: `sequence`, `choice` or `all`."""
 
     model: str
     parts: tuple["Particle", ...]
@@ -59,7 +60,7 @@ class Group:
 
 @frozen(eq=False)
 class Particle:
-    """`most` is None where there is no bound."""
+    """A term and its number. `most` is None if it is unbounded."""
 
     term: "Element | Group"
     least: int
@@ -68,7 +69,7 @@ class Particle:
 
 @frozen(eq=False)
 class Child:
-    """An element inside another, and how often at most it may stand there in all."""
+    """A child of an element, and the most times that it may occur there."""
 
     element: Element
     most: int | None
@@ -85,7 +86,7 @@ Occurs: TypeAlias = dict[str, tuple[Element, int | None]]
 
 @frozen(eq=False)
 class Shapes:
-    """Makes the shapes of one schema; types that hold themselves are made once."""
+    """The maker of the shapes of one schema. A recursive type is made once."""
 
     known: dict[int, Type] = field(factory=dict)
 
@@ -132,7 +133,8 @@ class Shapes:
             raise BadXsd(f"<{name}> is mixed and has an attribute called {CONTENT}: rename it")
 
     def _content(self, component: Any, name: str) -> Group:
-        """What a type holds; a group that may stand there otherwise than once is in another."""
+        """Return the content of a type. A group that does not occur exactly once is wrapped in
+        another."""
         least, most = component.min_occurs, component.max_occurs
         group = self._group(component, name)
         if (least, most) == (1, 1):
@@ -181,7 +183,7 @@ def _doc(component: Any) -> str:
 
 
 def _occurs(group: Group) -> Occurs:
-    """Every element of a group by its name, and how often at most it stands there."""
+    """Return every element of a group by name, with its most occurrences."""
     insides = [_inside(part) for part in group.parts]
     if len(insides) == 1:
         return insides[0]

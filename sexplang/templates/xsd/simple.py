@@ -1,11 +1,11 @@
-"""The simple types of an XSD: what text fits one, the value it stands for, how a model is told."""
+"""The simple types of an XSD: the texts that fit, their values, and the words for a model."""
 
 import math
 import re
 from decimal import Decimal
 from typing import Any, Literal
 
-from sexplang.templates.xml.vocabulary import normal
+from sexplang.templates.xml.structure import normal
 from sexplang.templates.xsd.xsd_patterns import BadXsd
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.values.value import Value
@@ -16,28 +16,28 @@ _MOST_DIGITS = 4_000
 _MOST_SHOWN = 40
 _MOST_MEMBERS = 20
 _OF_VALUE = 300
-"""Steps of the library for a value, some tens of microseconds."""
+"""The library's steps for a value, some tens of microseconds."""
 
 Form = Literal["integer", "decimal", "float", "boolean", "text", "list", "union"]
 
 
 class NoValue(Exception):
-    """Says why a text that fits its type stands for no value here."""
+    """The failure of a text that fits its type and has no value here."""
 
 
 @frozen(eq=False)
 class Simple:
-    """A simple type. `choices` are the texts it is chosen from; empty where there are none."""
+    """A simple type. `choices` holds its enumeration. Empty if it has none."""
 
     form: Form
     words: str
     choices: tuple[str, ...]
     type: Any
     parts: tuple["Simple", ...] = ()
-    """What a list's items are; and the types of a union, none of which is a union itself."""
+    """The type of a list's items; or the types of a union, none of which is a union."""
 
     def steps(self, text: str) -> int:
-        """What it takes at worst to hold a text to it: each item, to each type that it may have."""
+        """Return the worst cost of a check of a text: each item with each of its types."""
         if self.form == "union":
             return sum([part.steps(text) for part in self.parts])
         if self.form == "list":
@@ -49,8 +49,7 @@ class Simple:
         return valid and _is_written(normal(text), self.form)
 
     def value(self, text: str) -> tuple[Value, str | None]:
-        """The value of a text that fits, and what was lost of it, if anything was. Raises
-        NoValue."""
+        """Return the value of a text that fits, and the note of a loss, if any. Raises NoValue."""
         text = _white(text, self.type.white_space)
         match self.form:
             case "text":
@@ -70,7 +69,7 @@ class Simple:
                 return _number(text, self.form)
 
 
-# The library takes what Python takes: `1_000`, digits of other scripts.
+# The library admits Python's notation: `1_000`, digits of other scripts.
 _WRITTEN = {
     "integer": re.compile(r"[+-]?[0-9]+"),
     "decimal": re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"),
@@ -79,12 +78,12 @@ _WRITTEN = {
 
 
 def _is_written(text: str, form: Form) -> bool:
-    """Whether a text is a number as XSD writes it, if its type is one."""
+    """Return whether a text has XSD's notation of a number, if its type is one."""
     return form not in _WRITTEN or _WRITTEN[form].fullmatch(text) is not None
 
 
 def _white(text: str, rule: str | None) -> str:
-    """White space as the type has it. To the library a no-break space is white too, not to XSD."""
+    """Apply the type's rule of white space. The library counts a no-break space, XSD does not."""
     if rule == "collapse":
         return normal(text)
     return re.sub("[\t\n\r]", " ", text) if rule == "replace" else text
@@ -109,7 +108,7 @@ def _number(text: str, form: Form) -> tuple[Value, str | None]:
 
 
 def simple_of(type_: Any) -> Simple:
-    """A simple type of the library."""
+    """Return the simple type of a type of the library."""
     form, parts, words = _variety(type_)
     choices = tuple([str(each) for each in type_.enumeration or ()])
     if choices:
@@ -138,7 +137,7 @@ def _leaves(simple: Simple) -> tuple[Simple, ...]:
 
 
 def _above(type_: Any, attribute: str) -> Any:
-    """An attribute of the nearest type, from here upwards, that has it."""
+    """Return an attribute of the nearest type that has it, from here upwards."""
     while not hasattr(type_, attribute):
         type_ = type_.base_type
     return getattr(type_, attribute)
@@ -166,7 +165,7 @@ _FORMS: dict[str, tuple[Form, str]] = {
 
 
 def _atomic(type_: Any) -> tuple[Form, str]:
-    """By the nearest type, from here upwards, that says something."""
+    """Return the form and words of the nearest known type, from here upwards."""
     while type_ is not None:
         found = _FORMS.get((type_.name or "").removeprefix(_XS))
         if found and (type_.name or "").startswith(_XS):
@@ -179,7 +178,7 @@ _LENGTHS = {"length": "of {}", "minLength": "of at least {}", "maxLength": "of a
 
 
 def _facets(type_: Any) -> str:
-    """What a type asks of a text beside its form."""
+    """Describe the restrictions of a type."""
     said = [_bound(type_, "min", "from", "above"), _bound(type_, "max", "to", "below")]
     unit = "items" if type_.is_list() else "characters"
     for name, words in _LENGTHS.items():
@@ -195,7 +194,7 @@ def _facets(type_: Any) -> str:
     return "".join(f" {words}" for words in said if words)
 
 
-# The largest of the built-in ranges say nothing to a model.
+# The largest built-in ranges tell a model nothing.
 _VAST = 2**31 - 1
 
 

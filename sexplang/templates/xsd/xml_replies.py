@@ -1,19 +1,17 @@
-"""The text of a reply, under an XSD, to the value it means, or to why it means none.
+"""The reading of a reply in XML: its text becomes a value by an XSD, or a problem.
 
-What fits as it stands is taken so. Else the fence and the words around are left out, and the
-document is read with what is certain put right.
+A document that fits is taken as it stands. Else the fence and the surrounding words are left out,
+and certain repairs are made.
 """
 
 import re
 
-from sexplang.templates.json_schema.account import TooMuch
-from sexplang.templates.reply.fences import find_fences
-from sexplang.templates.reply.reading_result import Reading
+from sexplang.templates.json_schema.checker import TooMuch
+from sexplang.templates.reply.reply import Reading, find_fences
 from sexplang.templates.xml.xml_parser import MAX_BYTES, parse
 from sexplang.templates.xsd.characters import forbidden, whole
-from sexplang.templates.xsd.documents import Failed, Found, read_document
+from sexplang.templates.xsd.documents import INSTANCE, NIL, Failed, Found, read_document
 from sexplang.templates.xsd.repairs import MOST_MARKS, Repairs, names_of
-from sexplang.templates.xsd.values import INSTANCE, NIL
 from sexplang.templates.xsd.xsd_patterns import BadXsd, share_account
 from sexplang.templates.xsd.xsd_schema import Schema, compile_xsd
 from sexplang.terms.diagnostic import Diagnostics
@@ -27,7 +25,7 @@ _DECLARES = re.compile(r"<!DOCTYPE[^<>\[]*+[<\[]", re.IGNORECASE)
 
 
 def read_xml(text: str, xsd: str) -> Reading:
-    """What a reply says under the schema of a text."""
+    """Read a reply by the schema in a text."""
     try:
         schema = compile_xsd(xsd)
     except BadXsd as why:
@@ -47,7 +45,7 @@ def _as_it_stands(schema: Schema, text: str) -> Found | None:
         most = f"{MAX_BYTES:,} bytes, and {MOST_MARKS:,} of < and &"
         raise Failed(f"it is more XML than a reply may hold: the most is {most}")
     if _MARK.search(text):
-        return None  # only the model knows whether it is to be a part of a text
+        return None  # it may be a part of a text
     try:
         root = parse(Source("reply", text.strip())).root
     except Diagnostics as refused:
@@ -66,7 +64,7 @@ def _as_it_stands(schema: Schema, text: str) -> Found | None:
 
 
 def _repair(schema: Schema, text: str) -> Found:
-    """The value of a text that does not fit as it stands. Raises Failed."""
+    """Return the value of a text that does not fit as it stands. Raises Failed."""
     repairs: list[str] = []
     text = whole(text, repairs.append)
     character = forbidden(text)
@@ -96,7 +94,7 @@ def _repair(schema: Schema, text: str) -> Found:
 
 
 def _hold_words(around: tuple[str, str], document: str, root: str) -> None:
-    """Raises Failed where the words around a document bear on what it says."""
+    """Raise Failed if the words around a document may change its meaning."""
     before, after = around
     thought = is_open(before) or is_open(after)
     if thought:

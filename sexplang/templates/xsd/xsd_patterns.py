@@ -1,7 +1,6 @@
-"""The pattern of an XSD to a matcher that takes linear time, whatever the pattern and the text.
+"""The patterns of XSDs, matched in linear time.
 
-The library that knows XSD matches with Python's own engine, and a pattern such as `(a+)+b` stalls
-that.
+The XSD library matches with Python's own engine, which a pattern such as `(a+)+b` stalls.
 """
 
 import re
@@ -9,9 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from sexplang.templates.json_schema import linear_patterns
-from sexplang.templates.json_schema.account import Account
-from sexplang.templates.json_schema.linear_patterns import BadPattern, bytes_of
+from sexplang.templates.json_schema.checker import Account
+from sexplang.templates.json_schema.linear_patterns import BadPattern, bytes_of, pattern
 
 _TOKEN = re.compile(r"\\[pP]\{[^}]*\}|\\.|.", re.DOTALL)
 _CATEGORY = re.compile(
@@ -22,8 +20,8 @@ _NAME_START = (
     ":A-Z_a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d"
     "\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
 )
-# What stands for several characters, as the inside of a class. `\w` is all but punctuation,
-# separators and others; the linear engine's own is ASCII alone.
+# Escapes for several characters, as the inside of a class. `\w` is everything but punctuation,
+# separators and others; the linear engine's own is ASCII.
 _SEVERAL = {
     "d": r"\p{Nd}",
     "D": r"\P{Nd}",
@@ -39,7 +37,7 @@ _LITERAL = {"^": r"\^", "$": r"\$", "/": r"\/", ".": r"[^\n\r]"}
 
 
 class BadXsd(Exception):
-    """Says why a schema cannot be used."""
+    """The failure of a schema that cannot be used."""
 
 
 _ACCOUNT: ContextVar[Account | None] = ContextVar("account", default=None)
@@ -47,7 +45,7 @@ _ACCOUNT: ContextVar[Account | None] = ContextVar("account", default=None)
 
 @contextmanager
 def share_account() -> Iterator[None]:
-    """All that one reply is held to has one account."""
+    """Charge all checks of one reply to one account."""
     token = _ACCOUNT.set(Account())
     try:
         yield
@@ -56,31 +54,31 @@ def share_account() -> Iterator[None]:
 
 
 def spend(steps: float) -> None:
-    """Takes steps from the account of the reply that is read. Raises TooMuch."""
+    """Take steps from the account of the current reply. Raises TooMuch."""
     (_ACCOUNT.get() or Account()).spend(steps)
 
 
 class Linear:
-    """A pattern that matches whole texts, with the one method of a compiled `re`."""
+    """A pattern that matches whole texts, with the one needed method of a compiled `re`."""
 
-    def __init__(self, pattern: str) -> None:
+    def __init__(self, written: str) -> None:
         try:
-            self._found = linear_patterns.pattern(f"^(?:{_translate(pattern)})$")
+            self._found = pattern(f"^(?:{_translate(written)})$")
         except BadPattern:
-            raise BadXsd(f"`{pattern[:60]}` is no pattern, or too large a one") from None
+            raise BadXsd(f"`{written[:60]}` is no pattern, or too large a one") from None
 
     @property
     def weight(self) -> int:
         return self._found.weight
 
     def match(self, text: str) -> bool | None:
-        """Raises TooMuch."""
+        """Return True if the text matches, else None. Raises TooMuch."""
         spend(self._found.cost * bytes_of(text))
         return self._found.fits(text) or None
 
 
 def _translate(pattern: str) -> str:
-    """The pattern in the notation of the linear engine. Raises BadXsd."""
+    """Return the pattern in the notation of the linear engine. Raises BadXsd."""
     out: list[str] = []
     in_class = False
     tokens = _TOKEN.findall(pattern)

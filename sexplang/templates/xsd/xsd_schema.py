@@ -1,7 +1,9 @@
-"""The text of an XSD to a schema that replies are held to, or why it is none.
+"""The compiled XSD of replies, or the reason why it cannot be used.
 
-Law: no schema makes this open another document, or take more than a second or two; neither does
-a reply under it. What could is refused: other documents, patterns and assertions without bounds.
+Law: neither a schema nor a reply under it opens another document, or takes more than a second or
+two. Other documents, and patterns and assertions without bounds, are refused. Assertions may
+compare values that are counted, summed or measured along plain paths. Forms that may visit a
+reply's elements repeatedly (`for`, `some`, ranges, predicates, `//`, patterns) are refused.
 """
 
 import re
@@ -12,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from sexplang.templates.json_schema.linear_patterns import MOST_WEIGHT
 from sexplang.templates.xml.xml_parser import parse
-from sexplang.templates.xsd.assertions import check_assertions
 from sexplang.templates.xsd.shapes import Element, Shapes
 from sexplang.templates.xsd.xsd_patterns import BadXsd, Linear
 from sexplang.terms.classes.node import frozen
@@ -26,7 +27,8 @@ _XS = "{http://www.w3.org/2001/XMLSchema}"
 
 MOST_NODES = 4_000
 MOST_DECLARED = 400
-"""Elements, types and groups of a schema; the library takes quadratic time in them."""
+"""The most nodes of a schema, and of its elements, types and groups. The library takes quadratic
+time in the latter."""
 
 _DECLARED = ("element", "complexType", "simpleType", "group", "attributeGroup")
 _OTHER_DOCUMENTS = ("include", "import", "redefine", "override")
@@ -35,7 +37,7 @@ _NOT_TAKEN = ("alternative", "openContent", "defaultOpenContent", "notation")
 
 @frozen(eq=False)
 class Schema:
-    """A schema, the one element that a document under it begins with, and its vocabulary."""
+    """A schema, the root element of its documents, and its vocabulary."""
 
     root: Element
     names: frozenset[str]
@@ -44,14 +46,14 @@ class Schema:
     library: Any
 
     def breaches(self, document: "_Element") -> Iterator[Any]:
-        """The library's errors: each has a `path` and a `reason`."""
+        """Return the library's errors, each with a `path` and a `reason`."""
         found: Iterator[Any] = self.library.iter_errors(document, use_location_hints=False)
         return found
 
 
 @lru_cache(maxsize=64)
 def compile_xsd(text: str) -> Schema:
-    """The schema of a text. Raises BadXsd."""
+    """Return the schema of a text. Raises BadXsd."""
     document = _document(text)
     _check(document)
     tests = [each.get("test", "") for each in document.iter(f"{_XS}assert", f"{_XS}assertion")]
@@ -62,7 +64,7 @@ def compile_xsd(text: str) -> Schema:
         _put_back(library, patterns)
         return _schema(library, document, bool(tests))
     except (AttributeError, TypeError, KeyError) as error:
-        # What the library has made of a schema that it should have refused.
+        # The library accepted a schema that it should have refused.
         raise BadXsd(_sentence(error)) from None
 
 
@@ -106,7 +108,8 @@ def _check(document: "_Element") -> None:
 
 
 def _set_aside(document: "_Element") -> list[tuple[str, Linear]]:
-    """The patterns of a schema, which then has ones that match all and hold a number."""
+    """Return the patterns of a schema, and replace each by one that matches everything and holds a
+    number."""
     found: list[tuple[str, Linear]] = []
     for facet in document.iter(f"{_XS}pattern"):
         pattern = facet.get("value", "")
@@ -142,7 +145,7 @@ def _build(document: "_Element") -> Any:
     text = etree.tostring(document, encoding="unicode")
     try:
         with warnings.catch_warnings():
-            # It warns of groups so deep that it cannot verify them, and goes on.
+            # The library warns of groups that are too deep to verify, and continues.
             warnings.simplefilter("error", XMLSchemaWarning)
             return xmlschema.XMLSchema11(text, allow="none", defuse="always")
     except XMLSchemaWarning:
@@ -150,7 +153,7 @@ def _build(document: "_Element") -> Any:
     except RecursionError:
         raise BadXsd("its types are built upon each other too deeply") from None
     except Exception as error:
-        # Beside its own exceptions, any: it trips over parts of a schema that are missing.
+        # The library raises any exception for a schema with missing parts.
         raise BadXsd(_sentence(error)) from None
 
 
@@ -173,3 +176,73 @@ def _schema(library: Any, document: "_Element", has_assertions: bool) -> Schema:
     for type_ in shapes.known.values():
         names |= type_.children.keys() | type_.attributes.keys()
     return Schema(root, frozenset(names), has_assertions, library)
+
+
+MOST = 1_000
+"""The most characters of all assertions of a schema; `MOST_COMPARED` are the most comparisons."""
+
+MOST_COMPARED = 20
+
+_NAME = r"[^\W\d][\w.-]*"
+_TOKEN = re.compile(
+    rf"""\s*(?:(?P<name>{_NAME}(?::{_NAME})?)|(?P<value>\$value\b)
+    | (?P<number>\d+(?:\.\d+)?)|(?P<string>'[^']*'|"[^"]*")
+    | (?P<mark>!=|<=|>=|[@/=<>()+*,.-]))\s*""",
+    re.VERBOSE,
+)
+_FUNCTIONS = frozenset(
+    (
+        *("not", "count", "sum", "min", "max", "avg", "exists", "empty", "string", "number", "if"),
+        *("string-length", "normalize-space", "contains", "starts-with", "ends-with"),
+        *("true", "false", "boolean", "abs", "round", "floor", "ceiling"),
+    )
+)
+_COMPARISONS = frozenset(["=", "!=", "<", "<=", ">", ">=", "eq", "ne", "lt", "le", "gt", "ge"])
+_OPERATORS = frozenset(["and", "or", "div", "mod", "idiv", "then", "else"]) | _COMPARISONS
+
+
+def check_assertions(tests: list[str]) -> None:
+    """Raise BadXsd if one of the tests, or all together, may take too long."""
+    if sum(map(len, tests)) > MOST:
+        raise BadXsd(f"its assertions have more than {MOST} characters")
+    if sum(_comparisons(test) for test in tests) > MOST_COMPARED:
+        raise BadXsd(f"its assertions make more than {MOST_COMPARED} comparisons")
+
+
+def _comparisons(test: str) -> int:
+    tokens = _tokens(test)
+    compared = 0
+    complete = False  # whether an operand precedes
+    for at, (kind, text) in enumerate(tokens):
+        following = tokens[at + 1][1] if at + 1 < len(tokens) else ""
+        if kind == "name":
+            known = _OPERATORS if complete else _FUNCTIONS if following == "(" else None
+            if known is not None and text not in known:
+                raise _refuse(test, text)
+            compared += complete and text in _COMPARISONS
+            complete = not complete and following != "("
+        elif kind == "mark":
+            if text == following and text in "./":
+                raise _refuse(test, text * 2)
+            compared += text in _COMPARISONS
+            complete = text in (")", ".") or (text == "*" and not complete)
+        else:
+            complete = True
+    return compared
+
+
+def _tokens(test: str) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    at = 0
+    while at < len(test):
+        match = _TOKEN.match(test, at)
+        if match is None:
+            raise _refuse(test, test[at])
+        kind = match.lastgroup or ""
+        found.append((kind, match[kind]))
+        at = match.end()
+    return found
+
+
+def _refuse(test: str, what: str) -> BadXsd:
+    return BadXsd(f"the assertion `{test[:60]}` uses `{what}`, which is not taken here")

@@ -1,13 +1,13 @@
-"""Classes as attrs makes them, without attrs: what a class costs at import is its layout alone.
+"""The class maker: attrs' classes without attrs. The import of a class only makes its layout.
 
-`__init__`, `__eq__` and `__hash__` of a class are written when they are first looked up, each as
-attrs writes it; most classes of a run need none of them. `attrs.fields`, `attrs.evolve` and
-`attrs.asdict` find attrs' own description of a class, made when they look for it.
+`__init__`, `__eq__` and `__hash__` of a class are generated on first use, as attrs generates them;
+most classes of a run need none of them. `attrs.fields`, `attrs.evolve` and `attrs.asdict` find
+attrs' own description of a class, made on demand.
 
-Understood are `eq`, `unsafe_hash`, `kw_only` and `repr=False` of a class; `default`, `factory`,
+Supported are `eq`, `unsafe_hash`, `kw_only` and `repr=False` of a class; `default`, `factory`,
 `converter`, `init`, `eq`, `repr`, `kw_only` and the decorator `default` of a field; exceptions,
 `cached_property` and `__attrs_post_init__`. A class inherits fields from one class at most.
-`spec/decisions/classes-without-attrs.md` says why, and what was weighed.
+`spec/decisions/classes-without-attrs.md` has the reasons and alternatives.
 """
 
 from collections.abc import Callable
@@ -32,35 +32,35 @@ _UNDERSTOOD = frozenset(("converter", "default", "eq", "factory", "init", "kw_on
 
 
 def field(**settings: Any) -> Any:
-    """Stands for `attrs.field`. Raises TypeError for what is not understood here."""
+    """Replace `attrs.field`. Raises TypeError for an unsupported setting."""
     for name in settings.keys() - _UNDERSTOOD:
         raise TypeError(f"`{name}` of a field is not understood")
     return Field("", settings)
 
 
 def define(cls: Any = None, **settings: Any) -> Any:
-    """Stands for `attrs.define`."""
+    """Replace `attrs.define`."""
     return _make(cls, False, **settings) if cls else lambda cls: _make(cls, False, **settings)
 
 
 def frozen(cls: Any = None, **settings: Any) -> Any:
-    """Stands for `attrs.frozen`."""
+    """Replace `attrs.frozen`."""
     return _make(cls, True, **settings) if cls else lambda cls: _make(cls, True, **settings)
 
 
 def has(cls: Any) -> bool:
-    """Stands for `attrs.has`."""
+    """Replace `attrs.has`."""
     return hasattr(cls, "__fields__")
 
 
 def fields(cls: Any) -> tuple[Field, ...]:
-    """Stands for `attrs.fields`, as far as names go: inherited ones come first."""
+    """Replace `attrs.fields`, with names only. Inherited fields come first."""
     found: tuple[Field, ...] = cls.__fields__
     return found
 
 
 def evolve(item: Any, /, **changes: Any) -> Any:
-    """Stands for `attrs.evolve`: a new object with these changes."""
+    """Replace `attrs.evolve`: return a new object with these changes."""
     for name, argument in item.__given__:
         if argument not in changes:
             changes[argument] = getattr(item, name)
@@ -76,7 +76,7 @@ def _make(
     kw_only: bool = False,
     repr: bool = True,
 ) -> Any:
-    """The class again, with a slot for each of its own fields."""
+    """Return the class with a slot for each of its own fields."""
     body = {k: v for k, v in cls.__dict__.items() if k not in ("__dict__", "__weakref__")}
     own = {name: _field(name, body.pop(name, ABSENT), kw_only) for name in cls.__annotations__}
     above = {each.name: each for each in getattr(cls, "__fields__", ())}
@@ -119,7 +119,7 @@ def _field(name: str, said: Any, kw_only: bool) -> Field:
 
 
 def _rebind(cls: type, made: type) -> None:
-    """`super()` in the methods means the class that was made."""
+    """Make `super()` in the methods refer to the new class."""
     for item in cls.__dict__.values():
         function: Any = item
         if type(item) is property:
@@ -136,7 +136,7 @@ def _rebind(cls: type, made: type) -> None:
 
 
 class _Later:
-    """Stands in a class for what is made when it is first looked up, and takes its place."""
+    """A class attribute that is computed on first access and then replaces this object."""
 
     __slots__ = ("_make", "_name", "_owner")
 
@@ -153,7 +153,7 @@ class _Later:
 
 
 def _describe(cls: Any) -> Any:
-    """What attrs makes of the same fields."""
+    """Return attrs' description of the fields."""
     import attrs
 
     body: dict[str, Any] = {"__annotations__": cls.__annotations__}

@@ -1,4 +1,4 @@
-"""The fields of a class to its methods: each is written as attrs writes it."""
+"""The generated methods of classes, as attrs generates them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ ABSENT: Any = object()
 
 
 class Field:
-    """What a class says of one of its attributes."""
+    """A declared field of a class."""
 
     __slots__ = ("name", "settings")
 
@@ -16,22 +16,22 @@ class Field:
         self.settings = settings
 
     def default(self, method: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Decorates the method that knows what the attribute is if nobody says it."""
+        """Decorate the method that computes the default."""
         self.settings["computed"] = method
         return method
 
     def is_(self, setting: str) -> bool:
-        """`init`, `eq`, `repr`: whether the attribute takes part; so it does unless it says not."""
+        """Return whether the field takes part in `init`, `eq` or `repr`. The default is yes."""
         return bool(self.settings.get(setting, True))
 
     @property
     def argument(self) -> str:
-        """The name of the argument that gives it."""
+        """The name of the argument of `__init__`."""
         return self.name.lstrip("_")
 
 
 def write_init(cls: Any) -> Any:
-    """The `__init__` of a class."""
+    """Return the `__init__` of a class."""
     known: dict[str, Any] = {"_ABSENT": ABSENT, "_bound": object.__setattr__.__get__}
     is_guarded = cls.__setattr__ is refuse_change
     lines = ["_put = _bound(self)"] if is_guarded else []
@@ -55,7 +55,7 @@ def write_init(cls: Any) -> Any:
 
 
 def _initial(each: Field, known: dict[str, Any]) -> tuple[str | None, str | None]:
-    """The argument of `__init__` for a field, and the expression for what the field then is."""
+    """Return the argument of `__init__` for a field, and the expression for the initial value."""
     name, said = each.name, each.settings
     default = None
     if "default" in said:
@@ -80,7 +80,7 @@ def _initial(each: Field, known: dict[str, Any]) -> tuple[str | None, str | None
 
 
 def write_eq(cls: Any) -> Any:
-    """The `__eq__` of a class."""
+    """Return the `__eq__` of a class."""
     same = [f"self.{each.name} == other.{each.name}" for each in _fields_to_compare(cls)]
     lines = [
         "if other.__class__ is not self.__class__: return NotImplemented",
@@ -90,7 +90,7 @@ def write_eq(cls: Any) -> Any:
 
 
 def write_hash(cls: Any) -> Any:
-    """The `__hash__` of a class."""
+    """Return the `__hash__` of a class."""
     parts = "".join([f"self.{each.name}, " for each in _fields_to_compare(cls)])
     return _define(cls, "__hash__", ["self"], [f"return hash(({parts}))"], {})
 
@@ -103,7 +103,7 @@ def _define(
     cls: Any, name: str, arguments: list[str], lines: list[str], known: dict[str, Any]
 ) -> Any:
     text = f"def {name}({', '.join(arguments)}):\n " + "\n ".join(lines)
-    # Not by `compile`, whose first use makes the classes of all syntax trees.
+    # `compile` is avoided: its first use makes the classes of all syntax trees.
     exec(text, known)  # noqa: S102 - the text is made of names of fields alone
     method = known[name]
     file = f"<{cls.__module__}.{cls.__qualname__}.{name}>"
@@ -113,12 +113,12 @@ def _define(
 
 
 def attributes(item: Any) -> dict[str, Any]:
-    """What the attributes of an object are, by name."""
+    """Return the attributes of an object, by name."""
     return {each.name: getattr(item, each.name) for each in item.__fields__}
 
 
 def init_fields(cls: Any) -> tuple[tuple[str, str], ...]:
-    """The fields that callers give, and what the arguments for them are called."""
+    """Return the fields that callers give, with the names of their arguments."""
     return tuple([(each.name, each.argument) for each in cls.__fields__ if each.is_("init")])
 
 
@@ -137,7 +137,7 @@ def restore(self: Any, state: dict[str, Any]) -> None:
 
 def refuse_change(self: Any, name: str, *value: Any) -> None:
     """The `__setattr__` and `__delattr__` of frozen classes. Raises FrozenInstanceError."""
-    # What Python itself notes about an exception that is raised.
+    # Python itself sets these attributes of a raised exception.
     if isinstance(self, BaseException) and name.startswith("__") and value:
         BaseException.__setattr__(self, name, *value)
         return

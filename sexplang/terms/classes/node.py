@@ -1,9 +1,10 @@
-"""How the classes of this project are made: to the type checker they are attrs'.
+"""The decorators of this project's classes. The type checker takes them for attrs'.
 
-Where they run, `sexplang/terms/classes/maker.py` makes them: a command starts without attrs.
+At run time `sexplang/terms/classes/maker.py` makes the classes, so that a command starts without
+attrs.
 
-`node` is for what there are hundreds of: spans, forms, core, states of a run. They are frozen for
-the type checker, which reads every line of this project; at run time nothing stands guard.
+`node` is for classes with many objects: spans, forms, core, states of a run. They are frozen for
+the type checker, which reads every line of this project; at run time there is no check.
 `spec/decisions/nodes-are-frozen-for-the-checker.md` has the figures.
 """
 

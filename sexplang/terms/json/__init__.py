@@ -1,2 +1,2 @@
-"""JSON: values to text (`writer`), text to values (`reader` for programs, `strict` for what models
-and people wrote), and data that keep what JSON has no word for (`tagged`)."""
+"""JSON: a writer, a reader for programs, a strict reader for texts of models and people, and a
+tagged form for all values."""

@@ -1,8 +1,8 @@
-"""JSON text to a value of a program.
+"""The reader of JSON text for programs.
 
-Iterative: a document may be 10,000 levels deep, and Python's own reader, which is asked first
-because it is quick, stops at its recursion limit. Of equal keys the last wins. What JSON cannot
-say is refused rather than replaced: lone surrogates and numbers beyond the floats.
+It is iterative: a document may be 10,000 levels deep. Python's own reader, which is tried first for
+its speed, stops at its recursion limit. The last of equal keys wins. Lone surrogates and numbers
+beyond the floats are refused, not replaced.
 """
 
 import re
@@ -24,13 +24,12 @@ _CLOSING = {"[": "]", "{": "}"}
 _OPENED: Any = object()
 
 OfNumber = Callable[[str, "re.Match[str]"], Value]
-"""The text of a number and the match of `number_pattern` → the number; false for one beyond the
-floats."""
+"""The number of a text and its match of `number_pattern`; false for one beyond the floats."""
 
 
 class NotJson(Exception):
-    """Says why a text is not JSON, and perhaps where. `final` where it is too much of it to be
-    looked at any further; `given_up` says to a person which work on it was not done to the end."""
+    """The refusal of a text as JSON. `final` says that the text is too large for any further
+    reading; `given_up` names, for a person, the work that was not finished."""
 
     def __init__(
         self, message: str, at: int = 0, *, final: bool = False, given_up: str = ""
@@ -40,16 +39,16 @@ class NotJson(Exception):
 
 
 def read(text: str, number: OfNumber) -> Value:
-    """The value that `text` denotes; `number` is asked where Python's reader may judge otherwise.
-    Raises NotJson with a place."""
+    """Return the value of `text`. `number` converts numbers that Python's reader may judge
+    otherwise. Raises NotJson with a place."""
     try:
         text.encode()
         odd, decode = _quick()
         if odd(text) is None:
             return _with_tuples(decode(text))
     except (ValueError, RecursionError) as wrong:
-        # The reader here knows whether it can be read, and what is wrong with it. Where that
-        # would take long, the place is enough.
+        # The slow reader finds out whether the text is valid, and its flaw. For a long text the
+        # place is enough.
         at = getattr(wrong, "pos", None)
         if at is not None and len(text) > _LONG:
             raise NotJson("something else has to stand here", at) from None
@@ -57,13 +56,13 @@ def read(text: str, number: OfNumber) -> Value:
 
 
 _LONG = 100_000
-"""Characters of a text that is read in a tenth of a second."""
+"""The number of characters that are read in a tenth of a second."""
 
 
 @cache
 def _quick() -> tuple[Any, Any]:
-    """What finds what Python's reader judges otherwise, large integers and halves of surrogate
-    pairs, and that reader. Made when first needed."""
+    """Return a pattern for the texts that Python's reader judges otherwise (large integers and
+    halves of surrogate pairs), and that reader. Made on first use."""
     from json import JSONDecoder
 
     odd = re.compile(r"[0-9]{300}|\\u[dD]")
@@ -78,7 +77,7 @@ def _finite(text: str) -> float:
 
 
 def _with_tuples(value: Any) -> Value:
-    """The value with tuples for lists; as deep as Python's reader goes at most."""
+    """Return the value with tuples for lists. The depth is at most that of Python's reader."""
     if type(value) is list:
         return tuple([_with_tuples(part) if type(part) in _NESTED else part for part in value])
     if type(value) is dict:
@@ -93,19 +92,20 @@ _NESTED = frozenset((list, dict))
 
 @cache
 def number_pattern() -> re.Pattern[str]:
-    """JSON's number syntax; a group that matched makes it a float. Compiled when first needed."""
+    """Return the pattern of JSON's numbers; a group that matched makes it a float. Compiled on
+    first use."""
     return re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 class _Reader:
-    """One text and how far it has been read.
+    """A reader at a position of one text.
 
     `made` is the innermost open list or table, `key` the key in it that waits for its value;
-    `outer` holds the same two for those around it.
+    `outer` holds the same two for the enclosing ones.
     """
 
     def __init__(self, text: str, number: OfNumber) -> None:
-        # Programs that read no JSON start without it.
+        # Imported here: a program that reads no JSON starts without it.
         from json import decoder
 
         json: Any = decoder  # its scanner of strings is in C; typeshed leaves it out
@@ -132,7 +132,7 @@ class _Reader:
                 return value
 
     def _next(self) -> str:
-        """The next character that is not white space; nothing at the end."""
+        """Return the next character that is not white space; an empty text at the end."""
         self.at = self.after_space(self.text, self.at).end()
         return self.text[self.at : self.at + 1]
 
@@ -168,7 +168,7 @@ class _Reader:
         return _OPENED
 
     def _place(self, value: Value) -> Value:
-        """Puts a value where it belongs; gives what that completes, if it does."""
+        """Put a value in its container. Return the container if that completes it."""
         made = self.made
         if type(made) is list:
             made.append(value)

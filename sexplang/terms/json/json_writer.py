@@ -1,4 +1,4 @@
-"""A value to JSON text, at any depth."""
+"""The writer of JSON text, for values of any depth."""
 
 from collections.abc import Callable
 from functools import cache
@@ -29,9 +29,9 @@ def write(
     contents: bool = False,
     any_number: bool = False,
 ) -> str:
-    """JSON text of a value; symbols are strings, records objects. `refuse` makes the exception for
-    a part that JSON cannot say: a function, NaN and infinities unless `any_number`, an integer
-    beyond those that CPython prints.
+    """Return the JSON text of a value. Symbols are strings, records objects. `refuse` makes the
+    exception for a part without JSON: a function, NaN and infinities unless `any_number`, an
+    integer beyond those that CPython prints.
 
     `quote` writes a text, `label` a key with its colon. For the others see `spelled`.
     """
@@ -63,8 +63,8 @@ def _is_finite(item: int | float) -> bool:
 
 @cache
 def plain_quote() -> Quote:
-    """JSON's own literals, all characters as they are. Programs that write no JSON start without
-    it."""
+    """Return the writer of JSON string literals with all characters as they are. Imported on first
+    use."""
     from json.encoder import encode_basestring
 
     return encode_basestring
@@ -75,12 +75,13 @@ def plain_label(key: str) -> str:
 
 
 def json_text(value: Value, *, canonical: bool = False) -> str:
-    """The text that a model reads, and that signatures are taken of. A TaskResult is its content,
-    as in every text. Raises Fault `not-data` for functions, `not-json` for NaN and infinities, and
-    `limit-data` for more than LARGEST parts, `limit-string` for more than LONGEST code points.
+    """Return the text that a model reads, and that signatures are computed from. A TaskResult is
+    its content, as in every text. Raises Fault `not-data` for functions, `not-json` for NaN and
+    infinities, and `limit-data` for more than LARGEST parts, `limit-string` for more than LONGEST
+    code points.
 
-    Canonical: keys sorted and runs of white space in strings as one space, so that values which
-    differ in these alone have one text; nobody reads it, so it has NaN and infinities.
+    Canonical: keys are sorted and runs of white space in strings are one space, so that values
+    which differ only in these have one text. It is only hashed, so it may hold NaN and infinities.
     """
     quote = _narrow if canonical else plain_quote()
     if type(value) is str:

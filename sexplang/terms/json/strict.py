@@ -1,5 +1,5 @@
-"""JSON text of models and people to plain data, strictly: what JSON does not have, and what nobody
-could hold, is refused with a sentence."""
+"""The strict reader of JSON text from models and people. It refuses extensions of JSON and
+excessive sizes with a sentence."""
 
 import json
 import re
@@ -17,26 +17,26 @@ from sexplang.terms.values.value import Record, Value
 
 MAX_DEPTH = 128
 MOST_PARTS = 100_000
-"""How many brackets and commas a text may hold; each value of a list or table has one."""
+"""The greatest number of brackets and commas in a text; each value of a list or table has one."""
 
 _ALWAYS_EXACT = 15
 _TINY = Decimal("1e-324")
-"""What stands for a number that is nearly 0 and has any exponent."""
+"""The stand-in for a number that is nearly 0 and has any exponent."""
 _TOO_LONG = "a number has too many digits"
 
-# A string that does not end reaches to the end, so that nothing is read twice.
+# An unclosed string extends to the end, so that no text is read twice.
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _NO_BRACKETS = re.compile(r"[^\[\]{}]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def is_large(text: str) -> bool:
-    """Whether a text in JSON is more than anybody can have meant to be read."""
+    """Return whether a JSON text is too large to be intended."""
     return sum(map(text.count, "[{,")) > MOST_PARTS
 
 
 def strict(text: str, decoder: json.JSONDecoder | None = None) -> Any:
-    """The data that `text` denotes. Raises NotJson."""
+    """Return the data of `text`. Raises NotJson."""
     if is_large(text):
         raise NotJson(f"it has more than {MOST_PARTS:,} brackets and commas", final=True)
     if is_deep(text):
@@ -51,16 +51,16 @@ def strict(text: str, decoder: json.JSONDecoder | None = None) -> Any:
 
 
 def begins(text: str, at: int, decoder: json.JSONDecoder) -> tuple[Any, int]:
-    """The data that stands in `text` from `at` on, and where it ends. Raises NotJson."""
+    """Return the data in `text` from `at` on, and its end. Raises NotJson."""
     try:
         return decoder.raw_decode(text, at)
     except (ValueError, RecursionError) as error:
-        # Nobody has counted from here on: quotes before it may have hidden how deep this is.
+        # The depth is counted from here: quotes before this place may have hidden brackets.
         raise NotJson(_sentence(error)) from None
 
 
 def is_deep(text: str) -> bool:
-    """Whether `text` nests more than MAX_DEPTH levels."""
+    """Return whether `text` nests more than MAX_DEPTH levels."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return False
     now = 0
@@ -72,14 +72,15 @@ def is_deep(text: str) -> bool:
 
 
 def whole_characters(data: Any) -> tuple[Any, bool]:
-    """`data` with half characters replaced, and whether there were any: no output can hold them."""
+    """Return `data` with lone surrogates replaced, and whether there were any. No output can hold
+    them."""
     if not _SURROGATE.search(json.dumps(data, ensure_ascii=False, default=str)):
         return data, False
     return _change(data, lambda leaf: _whole(leaf) if isinstance(leaf, str) else leaf), True
 
 
 def with_floats(data: Any, note: Callable[[str], None]) -> Any:
-    """`data` with floats for the numbers that were kept as they were written."""
+    """Return `data` with floats for the numbers that were kept as texts."""
 
     def to_float(leaf: Any) -> Any:
         if not isinstance(leaf, Decimal):
@@ -92,7 +93,7 @@ def with_floats(data: Any, note: Callable[[str], None]) -> Any:
 
 
 def is_whole(number: Decimal) -> bool:
-    """Whether a number has no fraction."""
+    """Return whether a number has no fraction."""
     return number == number.to_integral_value()
 
 
@@ -133,7 +134,8 @@ def _float(text: str) -> float:
 
 
 def _exactly(number: float, text: str) -> Decimal | None:
-    """What `text` says where its float loses a digit; a float has the first fifteen of any."""
+    """Return the exact number of `text` if its float loses a digit; a float keeps the first fifteen
+    of any."""
     if len(text) <= _ALWAYS_EXACT and number:
         return None
     try:
@@ -153,8 +155,8 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_float, par
 
 
 def each_key_once(note: Callable[[str], None]) -> json.JSONDecoder:
-    """A decoder that refuses two values under one key, and notes one that stands twice. It notes
-    numbers that are rounded, too; one that would look like an integer is a Decimal."""
+    """Return a decoder that refuses two values under one key, and notes a repeated key. It also
+    notes rounded numbers; one that would look like an integer becomes a Decimal."""
 
     def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
@@ -187,7 +189,7 @@ def each_key_once(note: Callable[[str], None]) -> json.JSONDecoder:
 
 
 def certain(text: str) -> Any:
-    """The data that `text` denotes, with one value under each key. Raises NotJson."""
+    """Return the data of `text`, with one value under each key. Raises NotJson."""
     data = strict(text, each_key_once(_ignore))
     if whole_characters(data)[1]:
         raise NotJson("a text holds half of a surrogate pair")
@@ -195,11 +197,11 @@ def certain(text: str) -> Any:
 
 
 def _ignore(_: str) -> None:
-    """Repairs that nobody has to know of."""
+    """Ignore a repair."""
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are one: 1 and 1.0 are, 1 and true are not."""
+    """Return whether two values are the same: 1 and 1.0 are, 1 and true are not."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, dict) and isinstance(other, dict):
@@ -210,14 +212,14 @@ def same(one: Any, other: Any) -> bool:
 
 
 def twice(key: str) -> str:
-    """What is wrong with a key that has two values."""
+    """Return the message for a key with two values."""
     return f"the key `{key[:40]}` stands twice, with two values"
 
 
 def read_json(text: str, twice: list[str]) -> Value:
-    """The value of a text in JSON that a model wrote; `twice` is given the keys that stand twice in
-    one of its objects. Half of a surrogate pair, which it may have escaped, becomes `?`, as in all
-    that a model says. Raises ValueError, RecursionError and Fault."""
+    """Return the value of a JSON text from a model. Keys that are repeated in an object are
+    appended to `twice`. A lone surrogate becomes `?`. Raises ValueError, RecursionError and
+    Fault."""
 
     def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
@@ -234,12 +236,12 @@ def read_json(text: str, twice: list[str]) -> Value:
 
 
 DEEPEST = 190
-"""How deep what a model wrote may nest. The conversation that it is a part of nests about it, and
-the whole may nest 200 deep."""
+"""The depth of a model's value. The messages around it nest as well, and the whole may nest 200
+deep."""
 
 
 def unfit(value: Value) -> str | None:
-    """Why a value that a model wrote can be no part of a conversation; None if it can."""
+    """Return the reason why a model's value can be no part of a conversation, or None."""
     if text_size(value, LONGEST) > LONGEST:
         return f"it has more than {LONGEST:,} characters"
     work = [(value, 0)]

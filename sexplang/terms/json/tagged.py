@@ -1,4 +1,4 @@
-"""Values → JSON text that can be read back exactly, however deep they are."""
+"""Tagged JSON: an exact text form of values of any depth."""
 
 import json
 from typing import Any
@@ -7,11 +7,11 @@ from sexplang.terms.json.json_writer import plain_label, plain_quote, write
 from sexplang.terms.values.value import Record, Symbol, Value, symbol
 
 TAG = "$"
-"""The key that marks what JSON has no word for; a table that has it itself is packed as pairs."""
+"""The key that marks a value without JSON; a table with that key is packed as pairs."""
 
 
 def pack(value: Value) -> Any:
-    """A value as JSON data: records and symbols as tables with the key `$`."""
+    """Return a value as JSON data: records and symbols are tables with the key `$`."""
     root: list[Any] = [None]
     work: list[tuple[Any, Any, Value]] = [(root, 0, value)]
     while work:
@@ -42,7 +42,7 @@ def pack(value: Value) -> Any:
 
 
 def unpack(data: Any) -> Any:
-    """The value that JSON data stand for. Raises ValueError, TypeError or KeyError for none."""
+    """Return the value of JSON data. Raises ValueError, TypeError or KeyError for invalid data."""
     if isinstance(data, list):
         return tuple([unpack(part) for part in data])
     if not isinstance(data, dict):
@@ -72,7 +72,8 @@ def _text(data: Any) -> str:
 
 
 def dump(data: Any, *, canonical: bool = False) -> str:
-    """JSON data as text on one line; canonical text has its keys sorted and no white space."""
+    """Return JSON data as text on one line. Canonical text has its keys sorted and no white
+    space."""
     try:
         return _CANONICAL(data) if canonical else _WRITTEN(data)
     except RecursionError:  # json recurses; a value may be deeper than Python's stack
@@ -81,7 +82,7 @@ def dump(data: Any, *, canonical: bool = False) -> str:
 
 _WRITTEN = json.JSONEncoder(ensure_ascii=False).encode
 _CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
-"""Made once: `json.dumps` would make one for each line."""
+"""One encoder for all lines; `json.dumps` would make one for each."""
 
 
 def _deep(data: Any, canonical: bool) -> str:

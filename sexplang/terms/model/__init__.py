@@ -1,1 +1,1 @@
-"""Models as a program names them, and the payload of a request to one."""
+"""Models by name, and the payload of a request to a model."""

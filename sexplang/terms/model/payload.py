@@ -1,6 +1,7 @@
-"""What a payload of `model` holds: its keys, what each takes, and what is said of another.
+"""The schema of `model`'s payload: its keys, their values, and the messages for others.
 
-The settings among them, `OPTIONS`, stand in `(options …)` of a task and in `options` of a call too.
+The settings among them, `OPTIONS`, are also the keys of `(options …)` in a task and of `options` in
+a call.
 """
 
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from sexplang.terms.texts.nearest import nearest
 
 @frozen
 class Takes:
-    """What a key takes: in words, and as a test. Lists may be Python's or values."""
+    """The values that a key takes: in words, and as a test. Lists may be Python's or values."""
 
     words: str
     test: Callable[[Any], bool]
@@ -44,7 +45,7 @@ def _are_texts(value: Any) -> bool:
 
 
 def _are_names(value: Any) -> bool:
-    """Of letters, digits and dashes: they go into a header."""
+    """Return whether all are names of letters, digits and dashes: they go into a header."""
     return _are_texts(value) and all(
         each.isascii() and each.replace("-", "").replace("_", "").isalnum() for each in value
     )
@@ -55,12 +56,13 @@ def _is_typed(value: Any) -> bool:
 
 
 def is_content(content: Any) -> bool:
-    """A message's content: a text, or blocks."""
+    """Return whether a value is a message's content: a text, or blocks."""
     return isinstance(content, str) or (_is_list(content) and all(map(_is_block, content)))
 
 
 def _is_block(block: Any) -> bool:
-    """The kinds that models look into; any other is opaque, and sent as it is."""
+    """Return whether a value is a block. Only known kinds are inspected; any other is sent as it
+    is."""
     match block:
         case {"type": "text"}:
             return isinstance(block.get("text"), str)
@@ -79,7 +81,7 @@ def _is_block(block: Any) -> bool:
 
 
 def _is_tool(tool: Any) -> bool:
-    """A server's own tools have no schema."""
+    """Return whether a value is a tool. A server's own tools have no schema."""
     return (
         isinstance(tool, dict)
         and isinstance(tool.get("name"), str)
@@ -148,14 +150,15 @@ PAYLOAD: dict[str, Takes] = {
 """All keys of a payload."""
 
 BETAS = "betas"
-"""The key of `provider` that is sent as a header: names of what a server has on trial."""
+"""The key of `provider` that is sent as a header: names of a server's beta features."""
 
 _CLOSED = frozenset({*PAYLOAD, "stream", "output_format"})
-"""What `provider` may not hold: each has one place, and is checked there."""
+"""Keys that `provider` may not hold, because they have their own place and check."""
 
 
 def flaw(key: str, value: Any) -> str | None:
-    """What is wrong with the value of a known key, in words that follow its name; None is unset."""
+    """Return the flaw of a known key's value, in words that follow its name, or None. None as a
+    value is unset."""
     if value is None:
         return None
     takes = PAYLOAD[key]
@@ -186,7 +189,7 @@ _MEANT = {
     "user": "metadata",
     "random_seed": "seed",
 }
-"""What others call our keys."""
+"""Foreign names of our keys."""
 
 _CLAUSES = {
     "model": '`(model "…")` in the task, or `model: "…"` in a call by name',
@@ -197,17 +200,17 @@ _CLAUSES = {
     "output_schema": "`(returns …)` in the task",
     "messages": '`(instructions "…")` in the task, or `history: …` in a call by name',
 }
-"""Where a task says what is no setting."""
+"""The place in a task of keys that are no settings."""
 
 _OURS = ("task", "stream")
-"""What nobody sets."""
+"""Keys that no program sets."""
 
 SHOWN = 40
-"""Characters of an unknown key that are shown."""
+"""The characters of an unknown key that are shown."""
 
 
 def option_meant(key: str) -> str:
-    """What to write instead of a setting that a task or its call has not."""
+    """Return the replacement for an unknown setting of a task or its call."""
     said = key.lower().replace("-", "_")[: 2 * SHOWN]
     if said in _OURS:
         return "leave it out: the request has it"
@@ -216,7 +219,7 @@ def option_meant(key: str) -> str:
 
 
 def elsewhere(key: str, value: Any) -> str | None:
-    """Where what stands in `provider` belongs, for a task or its call."""
+    """Return the right place of an entry of `provider`, for a task or its call."""
     closed = _find_closed_key(value) if key == "provider" and _is_table(value) else None
     if closed in OPTIONS:
         return f"write `{closed}: …` beside `provider`"
@@ -228,7 +231,7 @@ def _find_closed_key(provider: dict[str, Any]) -> str | None:
 
 
 def suggest_key(key: str, known: tuple[str, ...] = tuple(PAYLOAD)) -> str:
-    """What to write instead of a key that there is not."""
+    """Return the replacement for an unknown key."""
     said = key.lower().replace("-", "_")[: 2 * SHOWN]
     near = _MEANT[said] if said in _MEANT else nearest(said, known)
     if near in known:
@@ -243,7 +246,8 @@ CHOICES = ("auto", "any", "none")
 
 
 def choice_of(said: Any) -> dict[str, Any]:
-    """The protocol's table for a `tool_choice`: a word, the name of a tool, or that table."""
+    """Return the protocol's table for a `tool_choice`: a word, the name of a tool, or that
+    table."""
     if isinstance(said, dict):
         return said
     if said in CHOICES:
@@ -252,13 +256,13 @@ def choice_of(said: Any) -> dict[str, Any]:
 
 
 def is_forced(said: Any) -> bool:
-    """Whether a `tool_choice` makes the model call a tool."""
+    """Return whether a `tool_choice` forces the model to call a tool."""
     return choice_of(said)["type"] in ("any", "tool")
 
 
 def clash(payload: dict[str, Any]) -> tuple[str, str, str] | None:
-    """The first setting that the rest of a payload leaves no room for, whose own values are right:
-    its key, words that follow its name, and what to write instead."""
+    """Return the first setting that is valid by itself and in conflict with the rest of a payload:
+    its key, words that follow its name, and the correction."""
     return _no_tool(payload) or _check_thinking(payload) or _check_duplicates(payload)
 
 
@@ -279,7 +283,7 @@ def _no_tool(payload: dict[str, Any]) -> tuple[str, str, str] | None:
 
 
 def _check_thinking(payload: dict[str, Any]) -> tuple[str, str, str] | None:
-    """With something on trial, a model may think longer than one reply is."""
+    """Check the budget of thinking. With a beta feature it may exceed one reply."""
     said, most = payload.get("thinking"), payload.get("max_tokens")
     budget = said.get("budget_tokens") if isinstance(said, dict) else said
     trial = (payload.get("provider") or {}).get(BETAS)
@@ -300,12 +304,13 @@ def _check_duplicates(payload: dict[str, Any]) -> tuple[str, str, str] | None:
 
 
 LONG = 4_096
-"""Characters that are worth a place in a prompt cache: no server keeps less than 1,024 tokens."""
+"""The characters that are worth a place in a prompt cache: no server caches less than 1,024
+tokens."""
 
 
 def cache_marks(payload: dict[str, Any]) -> tuple[bool, bool]:
-    """Whether the server is asked to keep the beginning of a prompt (tools and system prompt), and
-    all of it, for a request that goes on from there."""
+    """Return whether the server is asked to cache the beginning of a prompt (tools and system
+    prompt), and all of it, for a request that continues it."""
     cache = payload.get("cache")
     if cache is False:
         return False, False
@@ -313,14 +318,15 @@ def cache_marks(payload: dict[str, Any]) -> tuple[bool, bool]:
         return True, True
     messages = payload.get("messages")
     opening = _size(payload.get("system"))
-    if not _is_list(messages) or len(messages) < 2:  # nothing is known to follow
+    if not _is_list(messages) or len(messages) < 2:  # no continuation is known
         return opening >= LONG, False
     whole = opening + sum([_size(each) for each in messages])
     return opening >= LONG, whole >= LONG
 
 
 def _size(part: Any) -> int:
-    """Characters of a text, of blocks or of a message; of an image or a document, enough."""
+    """Return the characters of a text, of blocks or of a message; a large number for an image or a
+    document."""
     if isinstance(part, str):
         return len(part)
     if _is_list(part):

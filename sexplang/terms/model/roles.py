@@ -1,4 +1,4 @@
-"""What a call, a template or a program names as its model → who answers, as a host says it.
+"""The resolution of model names in calls, templates and programs by the host's settings.
 
 A name is an id (`provider:ID`, an address, `claude-…`, `local`) or a role: any other word.
 """
@@ -13,34 +13,33 @@ ALL = "*"
 
 @frozen
 class Answer:
-    """Who answers to a name. `model` is None where nobody says and the host chooses."""
+    """The model for a name. `model` is None if nothing determines it and the host chooses."""
 
     model: str | None
     is_own: bool
-    """Whether a person's word says so, and so permits it."""
+    """Whether a person's setting determines it, and so permits it."""
     is_default: bool = False
-    """Whether it answers to a role that nobody has given a model."""
+    """Whether it is the default for a role without a model."""
 
 
 @frozen
 class Models:
-    """Who answers to which name. Keys are `spelled`."""
+    """The settings of model names. Keys are normalized names."""
 
     own: Mapping[str, str] = field(factory=dict)
-    """A person's word: the command line, Python, their own configuration."""
+    """The settings of a person: the command line, Python, their own configuration."""
     project: Mapping[str, str] = field(factory=dict)
-    """The configuration's of a project, which may come with the program."""
+    """The settings of a project's configuration, which may come with the program."""
     default: str | None = None
-    """Who answers where no model is named."""
+    """The model for requests that name none."""
     is_own_default: bool = True
-    """Whether that is a person's word."""
+    """Whether the default is a person's setting."""
     credentials: Mapping[str, str] = field(factory=dict, repr=False)
-    """Addresses as a person gave them, with credentials, by the addresses that are shown and named
-    above."""
+    """Addresses with credentials, as a person gave them, by address without credentials."""
 
     def answer(self, name: str | None) -> Answer:
-        """Who answers to a name: as the name itself says, else as `*` does, else the model whose
-        id it is. To a role that nobody gives a model, the default answers."""
+        """Return the answer for a name: by the name itself, else by `*`, else the model whose id it
+        is. A role without a model gets the default."""
         if not name:
             return self._default()
         wanted = normalize_name(name)
@@ -51,14 +50,14 @@ class Models:
         return Answer(wanted, False) if is_id(wanted) else self._default(is_default=True)
 
     def models(self) -> Iterator[str]:
-        """The models that a person's word names."""
+        """Yield the models of a person's settings."""
         yield from self.own.values()
         if self.default is not None and self.is_own_default:
             yield self.default
 
     def with_credentials(self, model: str) -> str:
-        """The address of a model with the credentials that a person gave for it, or for another
-        model at the same address."""
+        """Return the address of a model with the person's credentials for it, or for another model
+        at the same address."""
         if model in self.credentials:
             return self.credentials[model]
         server, hash, name = model.partition("#")
@@ -77,8 +76,8 @@ class Models:
         return Answer(answer.model, answer.is_own, is_default)
 
     def _follow_role(self, model: str, is_own: bool) -> Answer:
-        """The model that a role in the place of a model stands for; a role that has none, or leads
-        back to itself, stays."""
+        """Return the model for a role in the place of a model. A role without a model, or in a
+        circle, stays."""
         seen = set[str]()
         while not is_id(model) and model not in seen:
             seen.add(model)
@@ -90,8 +89,8 @@ class Models:
 
 
 def read_models(model: str | None = None, names: Mapping[str, str] | None = None) -> Models:
-    """What a person says: `model` where none is named, `names` by name. A script or a recording
-    answers to every name, and `*` where nobody is named, too."""
+    """Return the settings of a person: `model` where none is named, `names` by name. A script or a
+    recording answers every name, and `*` answers requests without a name too."""
     credentials: dict[str, str] = {}
     model = None if model is None else without_credentials(model, credentials)
     own = {
@@ -105,8 +104,8 @@ def read_models(model: str | None = None, names: Mapping[str, str] | None = None
 
 
 def without_credentials(model: str, credentials: dict[str, str]) -> str:
-    """What a model is called wherever its name is read, kept or sent on: an address without its
-    credentials, for which `credentials` has it whole. Addresses that differ in these alone are
+    """Return the name of a model for display, storage and requests: an address without credentials.
+    `credentials` maps it to the full address. Addresses that differ only in credentials are
     numbered before their host."""
     if "://" not in model:
         return model
@@ -125,15 +124,15 @@ def without_credentials(model: str, credentials: dict[str, str]) -> str:
 
 
 def is_id(name: str) -> bool:
-    """Whether a name says by itself which model it is."""
+    """Return whether a name determines the model by itself."""
     return ":" in name or name == "local" or name.startswith("claude-")
 
 
 def is_played(model: str) -> bool:
-    """Whether a model is a script or a recording, and no model at all."""
+    """Return whether a model is a script or a recording."""
     return model.startswith(("scripted:", "replay:"))
 
 
 def normalize_name(name: str) -> str:
-    """A name as it is compared: `claude-…` is Anthropic's."""
+    """Return a name in normal form: `claude-…` is Anthropic's."""
     return f"anthropic:{name}" if name.startswith("claude-") else name

@@ -1,1 +1,1 @@
-"""JSON Schemas as data, and the types that are written for them."""
+"""JSON Schemas as data."""

@@ -1,8 +1,8 @@
-"""A JSON Schema as data: where schemas stand in it, where its references lead, and its bound.
+"""The structure of a JSON Schema: its subschemas, references and cost bound.
 
-Law: a schema that has a bound is checked in time that is linear in it and in what it is held
-against. So a circle of references that never goes into the value is refused, and so is a schema
-that is too large with everything written out that its references stand for.
+Law: a schema with a bound is checked in time linear in the schema and the value. So a circle of
+references that never descends into the value is refused, and so is a schema that is too large with
+its references expanded.
 """
 
 import re
@@ -12,13 +12,13 @@ from typing import Any, Literal
 from sexplang.terms.classes.node import define, field, frozen
 
 Where = Literal["beside", "inside", "apart"]
-"""What a schema in a schema speaks about: the same value, a value in it, nothing by itself."""
+"""The value that a subschema applies to: the same value, a value inside it, or none by itself."""
 
 MOST_PARTS = 10_000
-"""Schemas and choices of a schema, with everything written out."""
+"""The number of subschemas and choices, with references expanded."""
 
 DEEPEST = 128
-"""Schemas inside each other."""
+"""The depth of nested subschemas."""
 
 _NAMED: dict[str, Where] = {
     **dict.fromkeys(("properties", "patternProperties"), "inside"),
@@ -41,20 +41,20 @@ _ELSEWHERE = ("$dynamicRef", "$recursiveRef")
 _WORDS = [*_NAMED.items(), *_LISTED.items(), *_ALONE.items()]
 
 BESIDE = frozenset([word for word, where in _WORDS if where == "beside"])
-"""The words behind which a part speaks about the same value."""
+"""The keywords with subschemas for the same value."""
 
 SCHEMAS = frozenset(dict(_WORDS))
-"""The words behind which schemas stand."""
+"""The keywords with subschemas."""
 
 Path = tuple[str | int, ...]
 
 
 class Unbounded(Exception):
-    """Says why a schema has no bound that holds."""
+    """The reason why a schema has no bound."""
 
 
 def parts(schema: dict[str, Any]) -> Iterator[tuple[Where, Path, Any]]:
-    """The schemas that stand in a schema, each with its keys there."""
+    """Yield the subschemas of a schema, each with its path."""
     for key, value in schema.items():
         if isinstance(value, dict) and key in _NAMED:
             for name, each in value.items():
@@ -68,13 +68,13 @@ def parts(schema: dict[str, Any]) -> Iterator[tuple[Where, Path, Any]]:
 
 @define(eq=False)
 class References:
-    """Where the references of one schema lead."""
+    """The targets of one schema's references."""
 
     root: Any
     _anchors: dict[str, Any] | None = None
 
     def at(self, reference: Any) -> Any:
-        """What a reference leads to; None where that is nothing here."""
+        """Return the target of a reference, or None if there is none."""
         if not isinstance(reference, str) or not reference.startswith("#"):
             return None
         if reference != "#" and not reference.startswith("#/"):
@@ -100,7 +100,7 @@ _QUOTED = re.compile("(?:%[0-9a-fA-F]{2})+")
 
 
 def _unquote(reference: str) -> str:
-    """`%20` stands for a space."""
+    """Decode a percent-encoded path: `%20` is a space."""
     return _QUOTED.sub(
         lambda found: bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace"), reference
     )
@@ -118,19 +118,19 @@ def _anchors(root: Any) -> Iterator[tuple[str, Any]]:
 
 @frozen(eq=False)
 class Bound:
-    """What bounds a schema: its parts, how many they are with everything written out, and how often
-    each of them then stands there, by its id."""
+    """The bound of a schema: its parts, their number with references expanded, and the number of
+    occurrences of each, by id."""
 
     parts: tuple[dict[str, Any], ...]
     count: int
     copies: dict[int, int]
     own: dict[int, int]
-    """What each is by itself, by its id: one, the values of its choices, and what is asked for each
-    name of a field."""
+    """The own size of each, by id: one, the values of its choices, and its work for each name of a
+    field."""
 
 
 def bound_of(schema: Any) -> Bound:
-    """The bound of a schema. What goes in a circle through the value is written out once. Raises
+    """Return the bound of a schema. A circle through the value is expanded once. Raises
     Unbounded."""
     graph = _Graph(schema, References(schema))
     graph.read()
@@ -149,7 +149,7 @@ def bound_of(schema: Any) -> Bound:
         depths[at] = 1 + max([depths[to] for to in inner], default=0)
         if depths[at] > DEEPEST:
             raise Unbounded(_DEEP)
-    # Where a circle is entered again, what was found is remembered, once for each value.
+    # The results at the entry of a circle are cached, once for each value.
     count = counts.get(id(schema), 1) + sum([counts[to] for to in {to for _, to in backs}])
     if count > MOST_PARTS:
         raise Unbounded(_LARGE)
@@ -170,7 +170,7 @@ def _own_of(part: dict[str, Any]) -> int:
 
 
 def _values_in(choices: Any) -> int:
-    """How many values choices are, with those inside of them."""
+    """Return the number of values in choices, nested ones included."""
     found, work = 0, [choices]
     while work and found <= MOST_PARTS:
         inside = work.pop()
@@ -182,14 +182,14 @@ def _values_in(choices: Any) -> int:
 
 @define(eq=False)
 class _Graph:
-    """The schemas that a schema is made of, by their ids, and the ways from each to others."""
+    """The graph of subschemas by id, and the edges between them."""
 
     root: Any
     references: References
     parts: dict[int, dict[str, Any]] = field(factory=dict)
     ways: dict[int, list[tuple[Where, int]]] = field(factory=dict)
     names: dict[tuple[int, int], str] = field(factory=dict)
-    """The reference by which one leads to another."""
+    """The reference of each edge."""
 
     def read(self) -> None:
         work: list[tuple[Any, int]] = [(self.root, 1)]
@@ -252,8 +252,8 @@ def _leads_nowhere(reference: Any) -> str:
 def _in_order(
     ways: Callable[[int], list[int]], starts: Iterable[int]
 ) -> tuple[list[int], set[tuple[int, int]], list[int]]:
-    """What there is, each behind all that it leads to; the steps back to where one came from, and
-    the first circle that such a step closes."""
+    """Return the nodes in topological order, the back edges, and the first circle that one of these
+    closes."""
     order: list[int] = []
     backs: set[tuple[int, int]] = set()
     circle: list[int] = []

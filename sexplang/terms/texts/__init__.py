@@ -1,1 +1,1 @@
-"""Plain texts: words, addresses, wildcards, spellings, near misses."""
+"""Functions of plain texts: words, addresses, wildcards, spellings, near misses."""

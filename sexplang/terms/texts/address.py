@@ -1,7 +1,7 @@
-"""The address of a server → the same without the credentials in it, and these.
+"""The credentials in addresses of servers.
 
-No library is asked: two of them may read one address in two ways, and a credential that either of
-them would send must not be shown.
+No library parses the addresses: two libraries may parse one address in two ways, and a credential
+that either of them would send must not be shown.
 """
 
 _NAMES = (
@@ -11,13 +11,13 @@ _NAMES = (
 
 
 def is_credential(name: str) -> bool:
-    """Whether a header or a parameter of an address is one by its name."""
+    """Return whether a header or a parameter of an address holds a credential, by its name."""
     return name.lower().endswith(_NAMES)
 
 
 def split_credentials(address: str) -> tuple[str, str, tuple[str, ...]]:
-    """The address as it is shown, what stands before its host, and the values of its parameters
-    that are credentials. Of what is no address both are empty."""
+    """Return the address without credentials, the text before its host, and the values of its
+    parameters that are credentials. For a text that is no address both are empty."""
     before, scheme, rest = address.partition("://")
     if not scheme or not ("@" in rest or "?" in rest):
         return address, "", ()
@@ -37,8 +37,8 @@ def split_credentials(address: str) -> tuple[str, str, tuple[str, ...]]:
 
 
 def _without_user(rest: str) -> tuple[str, str]:
-    """What follows `://`, and what stands in it before the host. A password with a `/`, `?` or `#`
-    makes an address that nobody can read: what may be a part of it is not shown either."""
+    """Return the text after `://` without the user, and the user. A password with a `/`, `?` or `#`
+    makes an invalid address: any text that may be a part of it is removed too."""
     end = min([at for at in map(rest.find, "/?#") if at >= 0], default=len(rest))
     user, at, host = rest[:end].rpartition("@")
     if not at and "@" in rest[end:] and not _is_host(host):
@@ -48,6 +48,7 @@ def _without_user(rest: str) -> tuple[str, str]:
 
 
 def _is_host(text: str) -> bool:
-    """Whether a port, or none, is all that follows a `:`; in brackets stand numbers with many."""
+    """Return whether the text after a `:` is a port, or empty. Numeric hosts in brackets have many
+    colons."""
     _, colon, port = text.rpartition("]")[2].partition(":")
     return not colon or not port or port.isdigit()

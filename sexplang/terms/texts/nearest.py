@@ -1,31 +1,32 @@
-"""A word that nobody knows → the known one that was probably meant."""
+"""The known word that an unknown one was probably meant to be."""
 
 from collections.abc import Iterable
 
 ALIKE = 0.6
-"""How alike two words are where one is offered for the other: twice the letters that they share,
-by the letters of both."""
+"""The similarity from which on a word is suggested: twice the number of shared letters, divided by
+the letters of both."""
 
 LONG = 6
-"""Letters of a name from which on two may be wrong."""
+"""The length of a name from which on two letters may be wrong."""
 
 
 def nearest(word: str, known: Iterable[str], alike: float = ALIKE) -> str | None:
-    """The known word that is most like `word`; the first of several in their order."""
-    from difflib import get_close_matches  # only where there is a slip
+    """Return the known word that is most like `word`, the first of several; None if none is."""
+    from difflib import get_close_matches  # imported only for a misspelled word
 
     near = get_close_matches(word, [*known], 1, alike)
     return near[0] if near else None
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "", shape: str = "`{}`") -> str:
-    """The question for the nearest word, written in `shape`; `otherwise` where there is none."""
+    """Return the question for the nearest word, written in `shape`, or `otherwise` if there is
+    none."""
     near = nearest(word, known)
     return otherwise if near is None else f"did you mean {shape.format(near)}?"
 
 
 def find_misspelled(name: str, names: Iterable[str]) -> str | None:
-    """The name that `name` is a slip of the pen for: one letter off, or two where both are long."""
+    """Return the name that `name` is a misspelling of: one letter off, or two if both are long."""
     known = [*names]
     close = fewest_letters_off(name, known, 1)
     if close is None and len(name) >= LONG:
@@ -34,12 +35,12 @@ def find_misspelled(name: str, names: Iterable[str]) -> str | None:
 
 
 def fewest_letters_off(name: str, names: Iterable[str], most: int | None = None) -> str | None:
-    """Of a few names the one at the least distance from `name`, `most` letters off; without it
+    """Return the name at the least distance from `name`, at most `most` letters. Without `most`,
     every third letter may be wrong, three at most."""
     best, least = None, (min(3, (len(name) + 1) // 3) if most is None else most) + 1
     letters = set(name)
     for candidate in names:
-        # Both are quick, and leave few names to be measured.
+        # Two quick filters leave few names to be measured.
         if abs(len(candidate) - len(name)) >= least:
             continue
         others = set(candidate)
@@ -52,8 +53,8 @@ def fewest_letters_off(name: str, names: Iterable[str], most: int | None = None)
 
 
 def _distance(one: str, other: str) -> int:
-    """The distance of Damerau and Levenshtein: letters to put in, leave out, replace, or swap with
-    their neighbour, whatever stands between them by then."""
+    """Return the distance of Damerau and Levenshtein: the insertions, deletions, replacements and
+    swaps of neighbours, also of letters that become neighbours."""
     far = len(one) + len(other)
     rows: list[list[int]] = [[far] * (len(other) + 2), [far, *range(len(other) + 1)]]
     last_row: dict[str, int] = {}

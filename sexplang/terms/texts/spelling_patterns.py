@@ -1,19 +1,19 @@
-"""A text → patterns of however it may be spelled: as it is, with the escapes of JSON (also of JSON
-in JSON, thrice), and of addresses.
+"""Patterns for the spellings of a text: verbatim, with the escapes of JSON (also of JSON in JSON,
+thrice), and of addresses.
 
-There is one for each character, since whoever writes JSON chooses what to escape: `/` or `\\/`, `é`
-or `\\u00E9`. No two begin alike, so that to look for a text takes linear time. Nobody has to escape
-a plain character, such as a letter: patterns have these escapes where they are asked for.
+There is one for each character, since a writer of JSON may choose what to escape: `/` or `\\/`, `é`
+or `\\u00E9`. No two begin alike, so a search takes linear time. A plain character, such as a
+letter, is rarely escaped: patterns have these escapes on request.
 """
 
 import re
 from functools import cache
 
 LONGEST = 20
-"""Bytes of a character at most, however it is spelled."""
+"""The greatest number of bytes of a character, in any spelling."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9._~-]+")
-"""What need not be escaped anywhere."""
+"""Characters that are never escaped of necessity."""
 
 _PLAIN_ESCAPED = re.compile(
     r"(?:\\[uU]00|%(?:25)?)(?:2[DdEe]|3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa]|5[Ff]|7[Ee])"
@@ -26,18 +26,18 @@ _SHORT = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 
 
 def word_in(text: str) -> str:
-    """The longest part that is spelled alike wherever no plain character is escaped."""
+    """Return the longest part with one spelling if no plain character is escaped."""
     return max(_PLAIN.findall(text), key=len, default="")
 
 
 def escapes_plain(text: str) -> bool:
-    """Whether a plain character is escaped in a text."""
+    """Return whether a plain character is escaped in a text."""
     return ("%" in text or "\\" in text) and _PLAIN_ESCAPED.search(text) is not None
 
 
 def parts_of(text: str, *, plain: bool) -> list[str]:
-    """A pattern for each character; one for several backslashes, and for a line break of two.
-    Whether it has the escapes of `plain` characters is the caller's choice."""
+    """Return a pattern for each character; one for several backslashes, and for a line break of two
+    characters. `plain` adds the escapes of plain characters."""
     return [_pattern(part, plain) for part in _PARTS.findall(text)]
 
 
@@ -56,8 +56,8 @@ def _pattern(part: str, plain: bool) -> str:
 
 
 def _escape_patterns(character: str) -> str:
-    """The escapes of a character, whose digits may be large or small. Each begins with the
-    character that it has to: that is what the search for it is fast by."""
+    """Return the escapes of a character, with digits in either case. Each begins with its fixed
+    prefix, which makes the search fast."""
     units = _in_any_case(character.encode("utf-16-be").hex(" ", 2))
     of_json = "".join(rf"\\\\{{0,3}}[uU]{unit}" for unit in units.split())
     of_addresses = "".join(f"%(?:25)?{_in_any_case(f'{byte:02x}')}" for byte in character.encode())

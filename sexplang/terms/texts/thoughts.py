@@ -1,4 +1,4 @@
-"""The part of a reply in which a model thinks before it answers, told from the answer."""
+"""The thinking part of a model's reply, apart from the answer."""
 
 import re
 
@@ -8,7 +8,7 @@ _TAG = re.compile(rf"<(/?)({_TAGS})\s*+>", re.IGNORECASE)
 
 
 def ahead(text: str) -> tuple[str, int]:
-    """The tag of the thoughts that `text` begins with, and where the last of them end; 0 where
+    """Return the tag of the thoughts that `text` begins with, and the end of the last of them; 0 if
     there are none."""
     first, at = "", 0
     while found := _AHEAD.match(text, at):
@@ -17,7 +17,7 @@ def ahead(text: str) -> tuple[str, int]:
 
 
 def is_open(text: str) -> str | None:
-    """The tag in `text` that begins or ends thoughts without the other; None where all match."""
+    """Return the tag of an unmatched begin or end of thoughts in `text`; None if all match."""
     begun: re.Match[str] | None = None
     for tag in _TAG.finditer(text):
         if begun is None and tag[1]:

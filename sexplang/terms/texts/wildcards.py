@@ -1,21 +1,21 @@
-"""A name or a path and a pattern with `*`, `?` and `[a-z]` → whether it fits, in linear time."""
+"""Matching of names and paths against patterns with `*`, `?` and `[a-z]`, in linear time."""
 
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
 LONGEST = 4_096
-"""Characters of a pattern; no path has more."""
+"""The characters of a pattern; no path has more."""
 
 
 def fits(name: str, pattern: str) -> bool:
-    """Whether the whole name fits. A longer pattern fits nothing."""
+    """Return whether the whole name matches. A pattern longer than LONGEST matches nothing."""
     return len(pattern) <= LONGEST and fnmatchcase(name, _close_brackets(pattern))
 
 
 @lru_cache(maxsize=1024)
 def _close_brackets(pattern: str) -> str:
-    """The same with each `[` that no `]` closes as a set of its own: for every one of them, Python
-    would look through the rest of the pattern."""
+    """Return the pattern with each unclosed `[` as a set of its own. Python would search the rest
+    of the pattern for each of them."""
     made: list[str] = []
     at, last = 0, pattern.rfind("]")
     while at < len(pattern):

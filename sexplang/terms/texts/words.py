@@ -1,8 +1,7 @@
-"""A text to its words: the same wherever texts are compared, in an index, with a template, with a
-prompt.
+"""The words of a text, for every comparison of texts: in an index, with a template, with a prompt.
 
-Words are in small letters without accents. `parseHeader` is also `parse` and `header`. Scripts that
-put no space between words (Chinese, Japanese, Korean, Thai) are pairs of characters.
+Words are in lower case without accents. `parseHeader` is also `parse` and `header`. Text in scripts
+without spaces (Chinese, Japanese, Korean, Thai) is split into pairs of characters.
 """
 
 import re
@@ -16,9 +15,9 @@ _UNSPACED = (
     *(("\u3040", "\u30ff"), ("\u3400", "\u4dbf"), ("\u4e00", "\u9fff")),
     *(("\uac00", "\ud7af"), ("\U00020000", "\U0003ffff")),
 )
-# What is no word beyond ASCII is a space by then. (To name such characters would be slow to load.)
+# Separators beyond ASCII are spaces at this point. (To name such characters would be slow to load.)
 _RUN = re.compile(r"[^\W_][^\0-/:-@[-`{-\x7f]*")
-# Unicode takes these for letters without a mark; who has no such key types the plain one.
+# Unicode has these as letters without a mark; an author without such a key types the plain one.
 _ODD = str.maketrans(
     {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe"}
 )
@@ -33,11 +32,11 @@ _IDLE_WORDS = """
     where which who why will with would you your
 """
 IDLE = frozenset(_IDLE_WORDS.split())
-"""Words that every text has. A query of nothing else is looked for all the same."""
+"""Words that every text has. A query of such words alone is searched all the same."""
 
 
 def words(text: str) -> Iterator[str]:
-    """The words of a text, in order."""
+    """Yield the words of a text, in order."""
     for run in _RUN.findall(text if text.isascii() else _plain(text)):
         if not run.isascii():
             for is_unspaced, chars in groupby(run, _is_unspaced):
@@ -54,8 +53,8 @@ def words(text: str) -> Iterator[str]:
 
 
 class _Letters(dict[int, int | str | None]):
-    """What becomes of each character, by its code. A mark that is a letter of its own, as those of
-    Devanagari and the voicing of kana, stays; whatever is in no word becomes a space."""
+    """The replacement of each character, by its code. A mark that is a letter of its own stays, as
+    in Devanagari and with the voicing of kana; a separator becomes a space."""
 
     def __missing__(self, code: int) -> int | str | None:
         char = chr(code)
@@ -69,21 +68,21 @@ class _Letters(dict[int, int | str | None]):
         return kept
 
 
-_LETTERS = _Letters({ord("\u0640"): None, ord("\u200b"): " "})  # a drawn-out line; a thin space
+_LETTERS = _Letters({ord("\u0640"): None, ord("\u200b"): " "})  # the tatweel; a thin space
 
 
 def _plain(text: str) -> str:
-    """A text without accents, widths and ligatures, its letters in one spelling."""
+    """Return a text without accents, widths and ligatures, in one normal form."""
     return normalize("NFC", normalize("NFKD", text).translate(_LETTERS))
 
 
 def roots(text: str) -> frozenset[str]:
-    """The words of a text, each once, without simple endings: `parsing` is `parse`."""
+    """Return the distinct words of a text without simple endings: `parsing` is `parse`."""
     return frozenset(map(_root, words(text)))
 
 
 def telling(text: str) -> frozenset[str]:
-    """What of that tells what a text is about: not the words that every text has."""
+    """Return the roots of a text without the words that every text has."""
     return frozenset([_root(word) for word in words(text) if word not in IDLE])
 
 
@@ -93,7 +92,7 @@ def _root(word: str) -> str:
 
 
 def _humps(piece: str) -> list[str]:
-    """`parseHeader` with its parts, in small letters."""
+    """Return `parseHeader` with its parts, in lower case."""
     parts = _HUMP.split(piece)
     return [each.casefold() for each in ([piece, *parts] if len(parts) > 1 else parts)]
 

@@ -1,4 +1,4 @@
-"""A value to the few words that stand for it in a message."""
+"""Abbreviations of values for messages."""
 
 import re
 
@@ -11,16 +11,17 @@ from sexplang.terms.values.value import Primitive, Record, Symbol, Value
 SHOWN = 60
 
 MOST, LONGEST = 32, 100_000
-"""How many values an error keeps, and the code points of each: of what is longer, a few words."""
+"""The number of values that an error keeps, and the code points of each; a longer one is
+abbreviated."""
 
 
 def part(value: Value) -> Value:
-    """A value as an error keeps it."""
+    """Return a value for the details of an error."""
     return value if text_size(value, LONGEST) <= LONGEST else abbreviate(value)
 
 
 def abbreviate(value: Value) -> str:
-    """A value inside a message: as it is written, shortened."""
+    """Return a value as source text, abbreviated, for a message."""
     if isinstance(value, Primitive):
         return f"the function `{value.name}`"
     if type(value) in TEXTS and len(value) > SHOWN:
@@ -44,7 +45,7 @@ def _summary(value: Value) -> str:
 
 
 def exact_twin(value: Value) -> str | None:
-    """What to write instead of a float where an exact integer is needed, if it has one."""
+    """Return the exact integer for a float where one is needed, or None."""
     if type(value) is float and value.is_integer():
         return f"`(exact {abbreviate(value)})` is one"
     return None
@@ -55,13 +56,13 @@ _LONG_RUN = f"(\\S{{{4 * SHOWN}}})\\S+"
 
 
 def excerpt(text: str) -> str:
-    """A part of a program in a hint, in one line."""
+    """Return a part of a program on one line, for a hint."""
     text = " ".join(text.split())
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def shorten_names(message: str) -> str:
-    """A message whose names are no longer than a person reads."""
+    """Return a message with long names abbreviated."""
     if len(message) <= SHOWN:
         return message
     return re.sub(_LONG_RUN, r"\1…", re.sub(_LONG_NAME, r"\1…", message))

@@ -1,5 +1,5 @@
-"""What neither enters nor leaves a program: too many parts, integers beyond the limit, and text
-that cannot be written."""
+"""The limits at the boundary of a program: parts, bits of integers, and text that cannot be
+encoded."""
 
 import re
 from collections.abc import Callable
@@ -11,14 +11,14 @@ INTEGER_BITS = 14_000
 """Bits of an integer: about 4,200 digits, below the length at which CPython refuses to print."""
 
 LARGEST = 1_000_000
-"""Parts of a value that leaves the program: one whose parts are shared may stand for more of them
-than there is memory."""
+"""Parts of a value that leaves the program. A value with shared parts may stand for more of them
+than fit in memory."""
 
 _HALF = "[\ud800-\udfff]"
 
 
 def check_integer(number: int) -> int:
-    """The number itself. Raises Fault `limit-integer` for one that no program could have made."""
+    """Return the number. Raises Fault `limit-integer` for one beyond the limit of programs."""
     if number.bit_length() > INTEGER_BITS:
         raise Fault(
             "limit-integer",
@@ -29,7 +29,7 @@ def check_integer(number: int) -> int:
 
 
 def too_large() -> Fault:
-    """What is raised for a value of more than LARGEST parts, each container being one too."""
+    """Return the fault for a value of more than LARGEST parts; each container is a part too."""
     return Fault(
         "limit-data",
         f"a value of more than {LARGEST:,} parts neither enters nor leaves a program",
@@ -38,19 +38,19 @@ def too_large() -> Fault:
 
 
 def endless() -> Fault:
-    """What is raised for data that holds itself."""
+    """Return the fault for data that contains itself."""
     words = "a list or a table that holds itself is not a value"
     return Fault("not-data", words, hint="give the part that matters, or refer to it by a name")
 
 
 def without_functions(value: Value, words: Callable[[Value], str]) -> Value:
-    """The value with `words` of each function and continuation in their place: data. Raises Fault
-    `limit-data` for more than LARGEST parts."""
+    """Return the value as data, with `words` in place of each function and continuation. Raises
+    Fault `limit-data` for more than LARGEST parts."""
     root = [value]
     work: list[Any] = [root]
     made: list[tuple[Any, Any, str | None]] = []
     left = LARGEST
-    for parts in work:  # it grows meanwhile
+    for parts in work:  # the list grows meanwhile
         for key, item in parts.items() if parts.__class__ is dict else enumerate(parts):
             if isinstance(item, Procedure):
                 parts[key] = words(item)
@@ -63,7 +63,7 @@ def without_functions(value: Value, words: Callable[[Value], str]) -> Value:
                 left -= len(inside) + 1
                 if left < 0:
                     raise too_large()
-    for parts, key, kind in reversed(made):  # those inside of others come first
+    for parts, key, kind in reversed(made):  # inner ones come first
         part = parts[key]
         whole: Any = tuple(part) if part.__class__ is list else part
         parts[key] = whole if kind is None else Record(kind, whole)
@@ -71,7 +71,7 @@ def without_functions(value: Value, words: Callable[[Value], str]) -> Value:
 
 
 def holds_itself(data: Any) -> bool:
-    """Whether some list or table of Python stands inside of itself."""
+    """Return whether some list or table of Python contains itself."""
     around: set[int] = set()
     done: set[int] = set()
     work = [(data, False)]
@@ -91,10 +91,10 @@ def holds_itself(data: Any) -> bool:
 
 
 def check_texts(value: Value) -> Value:
-    """The value itself, if all its texts can be written in UTF-8. Raises Fault `not-text`."""
+    """Return the value. Raises Fault `not-text` if a text in it cannot be encoded in UTF-8."""
     texts: list[str] = []
     work = [value]
-    for item in work:  # it grows meanwhile
+    for item in work:  # the list grows meanwhile
         kind = item.__class__
         if kind is str:
             texts.append(item)
@@ -109,7 +109,7 @@ def check_texts(value: Value) -> Value:
 
 
 def check_text(text: str) -> None:
-    """Raises Fault `not-text` for a text that UTF-8 cannot write."""
+    """Raise Fault `not-text` for a text that UTF-8 cannot encode."""
     if not text.isascii() and re.search(_HALF, text):
         raise Fault(
             "not-text",

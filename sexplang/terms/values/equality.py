@@ -1,13 +1,12 @@
-"""Pairs of values to whether they are equal; many values to which of them are.
+"""Equality of values.
 
 `1` equals `1.0`, `true` does not equal `1`, tables compare without order, records by kind and
-fields, symbols by name, functions by their `identity`. A NaN equals a NaN here, so that a value
-always equals itself.
+fields, symbols by name, functions by their `identity`. A NaN equals a NaN, so that equality is
+reflexive.
 
-Law: nothing here recurses, and values that share their parts cost what they weigh in memory: what
-has been found to be alike so far stands in one group, and no two of a group are compared again.
-Law: nobody can choose values that are different and share the hashes of their keys.
-Law: what is done in one call counts as steps of the run, where it is much.
+Law: nothing here recurses, and values with shared parts cost time by their size in memory: values
+found equal are in one group, and no two of a group are compared again. Law: no program can choose
+unequal values whose keys have equal hashes. Law: long work counts as steps of the run.
 """
 
 from collections.abc import Hashable, Sequence
@@ -32,7 +31,7 @@ def equal(a: Value, b: Value) -> bool:
 
 
 def firsts(values: Sequence[Value]) -> list[int]:
-    """For each of the values, where the first one stands that is equal to it."""
+    """Return, for each of the values, the index of the first one that is equal to it."""
     if len(values) > SMALL:
         work(len(values))
     places: dict[Hashable, int] = {}
@@ -41,7 +40,8 @@ def firsts(values: Sequence[Value]) -> list[int]:
 
 
 def _equal(a: Value, b: Value, groups: dict[int, int]) -> bool:
-    """`groups` is what was found to be alike in pairs of values that are equal and still there."""
+    """Return whether two values are equal. `groups` are the equal parts of earlier pairs that are
+    still alive."""
     pairs: list[tuple[Value, Value]] = [(a, b)]
     done = 0
     try:
@@ -81,7 +81,7 @@ def _equal(a: Value, b: Value, groups: dict[int, int]) -> bool:
 
 
 def _group(groups: dict[int, int], member: int) -> int:
-    """The one that stands for a member's group; the way to it is shortened."""
+    """Return the representative of a member's group, with path compression."""
     while (above := groups.get(member)) is not None:
         groups[member] = groups.get(above, above)
         member = above
@@ -103,16 +103,15 @@ def _same_atom(a: Value, b: Value) -> bool:
 
 
 class _Keys:
-    """Values to what is the same for equal ones, and different for all others.
+    """Hashable keys that are equal for equal values only.
 
-    Of a list, a table or a record that is a name, given to whatever holds the same keys. Numbers
-    become text: Python keys the hashes of strings and bytes anew in every process, and those of
-    numbers never.
+    The key of a list, a table or a record is an interned tuple of its parts' keys. Numbers become
+    text: Python salts the hashes of strings and bytes in every process, and those of numbers never.
     """
 
     def __init__(self) -> None:
         self._known: dict[int, Any] = {}
-        """Keys of compound values and long texts, all of which are still there, by their ids."""
+        """Keys of compound values and long texts by id; all are still alive."""
         self._names: dict[Hashable, Any] = {}
 
     def of(self, value: Value) -> Hashable:
@@ -140,7 +139,7 @@ class _Keys:
         return key
 
     def _key_of_parts(self, item: Any) -> Hashable:
-        """The keys of all parts. Raises KeyError where one has none yet."""
+        """Return the keys of all parts. Raises KeyError if one has none yet."""
         known, atom = self._known, self._atom
         if type(item) in LISTS:
             return tuple([known[id(p)] if type(p) in _COMPOUND else atom(p) for p in item])
@@ -164,7 +163,7 @@ class _Keys:
         return kind, value.identity if isinstance(value, Procedure) else value
 
     def _long(self, text: str) -> str:
-        """The first of equal texts: from now on it is compared with itself."""
+        """Return the first of equal texts, so that later comparisons are by identity."""
         found: str | None = self._known.get(id(text))
         if found is None:
             scan(len(text))

@@ -1,30 +1,29 @@
-"""Plain Python data of few parts to a value, as most replies are: in one go, and without counting.
+"""The fast path of `value_of`: small plain data, as in most replies.
 
-Law: what this makes is what `value_of` makes of the same data; whatever is out of the common, or
-may be too much, is left to that.
+Law: the result is that of `value_of` for the same data. Unusual or large data is refused.
 """
 
 from typing import Any
 
 FREE = frozenset((str, bool, float, type(None)))
-"""Classes of scalars of which there is nothing to look at."""
+"""Classes of scalars that need no check."""
 
 USUAL = 1 << 64
-"""What most integers are below, which are no closer looked at."""
+"""The bound of most integers, which need no further check."""
 
 _LEAST = -USUAL
 
 _PARTS, _LEVELS = 30, 4
-"""A container has at most so many parts, and stands in at most so many others: a value has fewer
-parts than may be too many."""
+"""The parts of a container, and the containers around it: the product is below the limit of
+parts."""
 
 
 class Unusual(Exception):
-    """The data is not what this is for."""
+    """The data needs `value_of`."""
 
 
 def small(data: Any, levels: int = _LEVELS) -> Any:
-    """Tables, lists and scalars as a value. Raises Unusual."""
+    """Return tables, lists and scalars as a value. Raises Unusual."""
     kind = data.__class__
     if kind is dict and levels and len(data) <= _PARTS:
         made = data.copy()

@@ -1,6 +1,6 @@
-"""Values as everybody outside of the machine knows them: lists are tuples, and texts strs.
+"""Values outside of the machine: lists are tuples, and texts are strs.
 
-Law: a value in which nothing is long is given back as it is, and parts that are shared stay so.
+Law: a value without long parts is returned as it is, and shared parts stay shared.
 """
 
 from typing import Any
@@ -14,13 +14,13 @@ from sexplang.terms.values.value import Record, Value
 _SHAPES = LONG | {Rope}
 _HOLDING = frozenset((tuple, dict, Record)) | _SHAPES
 _MOST = 10 * LARGEST
-"""Items and characters that are copied at most: no list or text has more, but many may share
-theirs."""
+"""The greatest number of copied items and characters. One list or text has no more, but many may
+share theirs."""
 
 
 def materialize(value: Value) -> Value:
-    """The value with tuples for all lists in it and strs for all texts. Raises Fault `limit-data`
-    where that is too much because long ones share what is in them."""
+    """Return the value with tuples for all lists in it and strs for all texts. Raises Fault
+    `limit-data` if that is too large because long ones share their items."""
     if (sequences.any_made or rope.any_made) and value.__class__ in _HOLDING:
         return _materialize(value) if _holds_long(value) else value
     return value
@@ -29,7 +29,7 @@ def materialize(value: Value) -> Value:
 def _holds_long(value: Value) -> bool:
     seen: set[int] = set()
     work = [value]
-    for item in work:  # it grows meanwhile
+    for item in work:  # the list grows meanwhile
         kind = item.__class__
         if kind in _SHAPES:
             return True
@@ -44,7 +44,7 @@ def _holds_long(value: Value) -> bool:
 
 
 def _parts(item: Any, kind: type) -> Any:
-    """What a value holds; the answer of a record comes last."""
+    """Return the parts of a value; the answer of a record comes last."""
     if kind is Record:
         held = item.fields.values()
         return held if item.answer is None else (*held, item.answer)

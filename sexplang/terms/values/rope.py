@@ -1,10 +1,9 @@
-"""Long texts: what `string-append` and `str` make without copying what is there.
+"""Ropes: long texts that `string-append` and `str` make without copies.
 
-A text of at most PLAIN code points is a str. A longer one is a str, too, or a Rope of two texts;
-outside of the machine, the primitives and these terms there are strs (`settling`).
+A text of at most PLAIN code points is a str. A longer one is a str or a Rope of two texts. Outside
+of the machine, the primitives and these terms, texts are strs (`materialization`).
 
-Law: nothing that is there is ever changed, but that a Rope which somebody has needed as one str
-is that str from then on.
+Law: a text is immutable, except that a Rope becomes one str when it is first needed as one.
 """
 
 from collections.abc import Sequence
@@ -13,15 +12,15 @@ from typing import TypeAlias
 from sexplang.terms.quota import charge
 
 PLAIN = 1_000
-"""Code points up to which a text is a str, always; a piece at an end of a Rope grows as long."""
+"""Code points up to which a text is always a str; a piece at an end of a Rope grows as long."""
 
 
 any_made = False
-"""Whether this process has made a Rope: most make none, and nobody looks for one then."""
+"""Whether this process has made a Rope. Most make none and skip all searches for one."""
 
 
 class Rope:
-    """Two texts in a row, or the str that they are."""
+    """A concatenation of two texts, or their str."""
 
     __slots__ = ("parts", "size")
 
@@ -45,7 +44,7 @@ TEXTS = frozenset((str, Rope))
 
 
 def whole_text(text: Text) -> str:
-    """The text as a str."""
+    """Return the text as a str."""
     if isinstance(text, str):
         return text
     if isinstance(text.parts, str):
@@ -63,12 +62,13 @@ def whole_text(text: Text) -> str:
             left, right = part.parts
             work += (right, left)
     made = "".join(found)
-    text.parts = made  # at once: threads may share it
+    text.parts = made  # one assignment: threads may share it
     return made
 
 
 def join_texts(texts: Sequence[Text], size: int) -> Text:
-    """Texts of `size` code points in a row. What is little beside a long one is put at its end."""
+    """Return the concatenation of texts with `size` code points. A short text next to a long one is
+    joined to its end piece."""
     texts = [text for text in texts if text]
     if len(texts) == 1:
         return texts[0]
@@ -89,7 +89,7 @@ def join_texts(texts: Sequence[Text], size: int) -> Text:
 
 
 def put_after(text: Text, more: str) -> Text:
-    """A text of more than PLAIN code points with little after it."""
+    """Return a text of more than PLAIN code points with a short one appended."""
     charge(len(more))
     if isinstance(text, str):
         return Rope((text, more), len(text) + len(more))
@@ -103,7 +103,7 @@ def put_after(text: Text, more: str) -> Text:
 
 
 def put_before(more: str, text: Text) -> Text:
-    """A text of more than PLAIN code points with little before it."""
+    """Return a text of more than PLAIN code points with a short one prepended."""
     charge(len(more))
     if isinstance(text, str):
         return Rope((more, text), len(text) + len(more))

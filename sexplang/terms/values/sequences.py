@@ -1,12 +1,11 @@
-"""Long lists: what `rest`, `cons` and `append` make without copying what is there.
+"""Long lists, which `rest`, `cons` and `append` make without copies.
 
-A list of at most PLAIN items is a tuple. A longer one is a tuple, too, or a View, which begins
-somewhere in a tuple, or a Long, which has grown at its ends. Nobody can tell them apart who has
-not looked at their class: outside of the machine, the primitives and these terms there are
-tuples (`settling`).
+A list of at most PLAIN items is a tuple. A longer one is a tuple, a View (a suffix of a tuple), or
+a Long, which has grown at its ends. They differ only in their class. Outside of the machine, the
+primitives and these terms, lists are tuples (`materialization`).
 
-Law: nothing that is there is ever changed, so two lists that grow from one are two lists.
-Law: what is made of a list keeps at most about four times as many items alive as it has itself.
+Law: lists are immutable, so two lists that grow from one are two lists. Law: a list keeps at most
+about four times its own items alive.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +15,7 @@ from typing import Any, TypeAlias
 from sexplang.terms.quota import charge
 
 PLAIN = 100
-"""Items up to which a list is a tuple, always."""
+"""Items up to which a list is always a tuple."""
 
 CHUNK = 32
 _BLOCK = CHUNK * CHUNK
@@ -30,11 +29,11 @@ ROOM = MOST - 3 * CHUNK
 Items: TypeAlias = tuple[Any, ...]
 
 any_made = False
-"""Whether this process has made a View or a Long: most make none, and nobody looks for one then."""
+"""Whether this process has made a View or a Long. Most make none and skip all searches for one."""
 
 
 class View:
-    """A tuple from `start` on; `last` is where one may start at most."""
+    """The suffix of a tuple from `start` on; `last` is the greatest start."""
 
     __slots__ = ("items", "last", "start")
 
@@ -49,7 +48,7 @@ class View:
         return _from(self.items, self.start)
 
     def __getitem__(self, at: Any) -> Any:
-        """The item at an index from 0, or the tuple of a slice with both ends."""
+        """Return the item at an index from 0, or the tuple of a slice with both ends."""
         start = self.start
         if type(at) is slice:
             return self.items[start + at.start : start + at.stop]
@@ -57,9 +56,8 @@ class View:
 
 
 class Middle:
-    """What a Long does not change from one item to the next: a tuple from `start` on, and what
-    stands before and after it in chunks and, further inward, in blocks. What stands before it is
-    counted from the tuple outward."""
+    """The constant part of a Long: a tuple from `start` on, with chunks and, further inward, blocks
+    before and after it. The items before it are counted from the tuple outward."""
 
     __slots__ = ("after", "backs", "before", "body", "fronts", "size", "start")
 
@@ -83,14 +81,14 @@ class Middle:
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """What it is made again from."""
+        """The arguments of the constructor."""
         parts = self.fronts, self.before, self.body, self.start, self.after, self.backs
         return *parts, self.size
 
 
 class Long:
-    """The first items, the middle, the last items; at most a chunk at either end. `made` is all
-    of them, once somebody has needed them as a tuple."""
+    """The first items, the middle, the last items; at most a chunk at either end. `made` is the
+    list as a tuple, once that was needed."""
 
     __slots__ = ("head", "made", "middle", "tail")
 
@@ -109,7 +107,7 @@ class Long:
             return _all(self)
 
     def __getitem__(self, at: int) -> Any:
-        """The item at an index from 0."""
+        """Return the item at an index from 0."""
         at -= len(self.head)
         if at < 0:
             return self.head[at]
@@ -119,7 +117,7 @@ class Long:
 
 
 def view(items: Items, start: int) -> View:
-    """A tuple from `start` on, which it may start at."""
+    """Return a tuple from a valid `start` on."""
     global any_made
     any_made = True
     made = View()
@@ -130,7 +128,7 @@ def view(items: Items, start: int) -> View:
 
 
 def long(head: Items, middle: Middle, tail: Items) -> Long:
-    """The list of these parts."""
+    """Return the list of these parts."""
     global any_made
     any_made = True
     made = Long()
@@ -150,7 +148,7 @@ LISTS = frozenset((tuple, View, Long))
 def _from(items: Items, start: int) -> Iterator[Any]:
     found: Any = iter(items)
     if start:
-        found.__setstate__(start)  # without going through those before it
+        found.__setstate__(start)  # without a visit of the items before it
     return found  # type: ignore[no-any-return]
 
 
@@ -169,7 +167,7 @@ def _all(items: Long) -> Iterator[Any]:
 
 
 def _inside(middle: Middle, at: int) -> Any:
-    """The item at an index of the middle."""
+    """Return the item at an index of the middle."""
     at -= len(middle.before) * CHUNK + len(middle.fronts) * _BLOCK
     if at < 0:
         at = -1 - at  # outward from the body
@@ -188,7 +186,7 @@ def _inside(middle: Middle, at: int) -> Any:
 
 
 def whole_list(items: Any) -> Items:
-    """The list as a tuple."""
+    """Return the list as a tuple."""
     kind = items.__class__
     if kind is tuple:
         return items  # type: ignore[no-any-return]
@@ -205,7 +203,7 @@ def whole_list(items: Any) -> Items:
 
 
 def end_of(items: Any, start: int) -> Any:
-    """A list without its first `start` items, of which it has as many."""
+    """Return a list without its first `start` items. It has at least as many."""
     if items.__class__ is Long and start <= _BLOCK:
         for _ in range(start):
             items = without_first(items)
@@ -225,7 +223,7 @@ def end_of(items: Any, start: int) -> Any:
 
 
 def without_first(items: Any) -> Any:
-    """A list that is not empty without its first item."""
+    """Return a list that is not empty without its first item."""
     kind = items.__class__
     if kind is Long:
         return _shorter(items)
@@ -246,7 +244,7 @@ def _shorter(items: Long) -> Any:
 
 
 def _refill(middle: Middle, tail: Items) -> tuple[Items, Middle, Items]:
-    """What a list goes on with whose first chunk is empty."""
+    """Return the parts of a list whose first chunk is empty."""
     fronts, before, body, start, after, backs, size = middle.parts
     if before:
         head, before = before[-1], before[:-1]
@@ -274,7 +272,7 @@ def _refill(middle: Middle, tail: Items) -> tuple[Items, Middle, Items]:
 
 
 def with_first(item: Any, items: Any) -> Any:
-    """A long list with one item before it."""
+    """Return a long list with one item prepended."""
     if items.__class__ is not Long:
         return long((item,), _middle(items), ())
     if len(items.head) < CHUNK:
@@ -283,14 +281,14 @@ def with_first(item: Any, items: Any) -> Any:
 
 
 def _middle(items: Any) -> Middle:
-    """The middle that a tuple or a View is."""
+    """Return a tuple or a View as a middle."""
     if items.__class__ is View:
         return Middle((), (), items.items, items.start, (), (), len(items))
     return Middle((), (), items, 0, (), (), len(items))
 
 
 def _with_before(middle: Middle, chunks: tuple[Items, ...]) -> Middle:
-    """With full chunks before it, the innermost first."""
+    """Return the middle with full chunks prepended, the innermost first."""
     before, fronts = middle.before + chunks, middle.fronts
     if len(before) >= 2 * CHUNK:
         count = (len(before) // CHUNK - 1) * CHUNK
@@ -301,7 +299,7 @@ def _with_before(middle: Middle, chunks: tuple[Items, ...]) -> Middle:
 
 
 def _with_after(middle: Middle, chunks: tuple[Items, ...]) -> Middle:
-    """With full chunks after it."""
+    """Return the middle with full chunks appended."""
     after, backs = middle.after + chunks, middle.backs
     if len(after) >= 2 * CHUNK:
         count = (len(after) // CHUNK - 1) * CHUNK
@@ -312,7 +310,7 @@ def _with_after(middle: Middle, chunks: tuple[Items, ...]) -> Middle:
 
 
 def _blocks(chunks: Sequence[Items], step: int) -> tuple[Items, ...]:
-    """The blocks of a multiple of CHUNK full chunks, whose items stand in the order of `step`."""
+    """Return the blocks of full chunks, a multiple of CHUNK, with items in the order of `step`."""
     charge(len(chunks) * CHUNK)
     groups = [chunks[at : at + CHUNK] for at in range(0, len(chunks), CHUNK)]
     return tuple([tuple(chain.from_iterable(group))[::step] for group in groups])
@@ -322,7 +320,7 @@ def _blocks(chunks: Sequence[Items], step: int) -> tuple[Items, ...]:
 
 
 def join_lists(lists: Sequence[Any]) -> Any:
-    """Lists in a row. What is little beside a long one grows at its end."""
+    """Return the concatenation of lists. A short one next to a long one extends its end."""
     found = [items for items in lists if items]
     if len(found) < 2:
         return found[0] if found else ()
@@ -340,12 +338,12 @@ def join_lists(lists: Sequence[Any]) -> Any:
 
 
 def with_tail(items: Long, tail: Items) -> Long:
-    """A Long with another tail, which is longer than a chunk and shorter than two."""
+    """Return a Long with another tail, which is longer than a chunk and shorter than two."""
     return long(items.head, _with_after(items.middle, (tail[:CHUNK],)), tail[CHUNK:])
 
 
 def _extend(items: Any, more: Items) -> Long:
-    """A long list with some items after it."""
+    """Return a long list with some items appended."""
     if items.__class__ is Long:
         head, middle, tail = items.head, items.middle, items.tail
     else:
@@ -360,7 +358,7 @@ def _extend(items: Any, more: Items) -> Long:
 
 
 def _prepend(items: Any, more: Items) -> Long:
-    """A long list with some items before it."""
+    """Return a long list with some items prepended."""
     if items.__class__ is Long:
         head, middle, tail = items.head, items.middle, items.tail
     else:

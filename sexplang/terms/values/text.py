@@ -1,4 +1,4 @@
-"""What a value looks like as text, and whether it is plain data. Nothing here recurses."""
+"""The text of values, and values as plain data. Nothing here recurses."""
 
 from collections.abc import Callable
 from math import isinf, isnan
@@ -20,12 +20,12 @@ from sexplang.terms.values.text_size import text_size
 from sexplang.terms.values.value import Fault, Procedure, Record, Symbol, Value
 
 LONGEST = 10_000_000
-"""Code points of a written value."""
+"""Code points of a value's text."""
 
 
 def text(value: Value) -> str:
-    """A value in text position: strings as they are, a TaskResult is its content, nil is empty;
-    everything else as it would be written."""
+    """Return a value as text: strings as they are, the content of a TaskResult, an empty text for
+    nil, and source text for any other."""
     if type(value) is str:
         return value
     if type(value) is int and -USUAL < value < USUAL:
@@ -42,11 +42,12 @@ def text(value: Value) -> str:
 
 
 def quote(string: str) -> str:
-    """A string as a literal of the language (and of JSON): characters that source may not hold
-    become escapes."""
+    """Return a string as a literal of the language (and of JSON): characters that source may not
+    hold become escapes."""
     if string.isprintable() and '"' not in string and "\\" not in string:
         return f'"{string}"'
-    # Few programs show such a string: json takes longer to load than most of them to run.
+    # Imported here: few programs show such a string, and json takes longer to load than most of
+    # them to run.
     import json
     from json.encoder import encode_basestring
 
@@ -57,7 +58,7 @@ def quote(string: str) -> str:
 
 
 def number(value: int | float) -> str:
-    """A number as text: JSON's syntax; NaN and infinities, which it lacks, as `+nan.0` …"""
+    """Return a number as text: JSON's syntax; NaN and infinities, which it lacks, as `+nan.0` …"""
     if isinstance(value, int):
         return int.__repr__(value)
     if isnan(value):
@@ -68,8 +69,8 @@ def number(value: int | float) -> str:
 
 
 def to_source(value: Value) -> str:
-    """A value so that reading and evaluating the text gives it back (functions aside):
-    `[1 'x {k: "v"}]`. Raises Fault `limit-string` for more than LONGEST code points."""
+    """Return a value as source text, which evaluates to it (functions aside): `[1 'x {k: "v"}]`.
+    Raises Fault `limit-string` for more than LONGEST code points."""
     check_length(text_size(value, LONGEST))
     made = write_with(value, _atom, _label, " ", LONGEST)
     check_length(len(made))
@@ -77,7 +78,7 @@ def to_source(value: Value) -> str:
 
 
 def check_length(size: int) -> None:
-    """Raises Fault `limit-string` where a text of this size is longer than LONGEST."""
+    """Raise Fault `limit-string` if a text of this size is longer than LONGEST."""
     if size > LONGEST:
         words = f"a text of more than {LONGEST:,} code points"
         raise Fault("limit-string", words, hint="nothing raises it: write a part at a time")
@@ -94,8 +95,9 @@ def write_with(
     is_sorted: bool = False,
     contents: bool = False,
 ) -> str:
-    """A value in brackets and braces, with `comma` between its parts, which `atom` and `label`
-    write. Of a text of more than `most` code points only the beginning, which is longer, too.
+    """Return a value in brackets and braces, with `comma` between its parts, which `atom` and
+    `label` write. Of a text of more than `most` code points return the beginning, which is longer
+    than that.
 
     `is_sorted`: tables have their keys in order. `contents`: a TaskResult is its content. Raises
     Fault `limit-data` for more than `most_parts` parts.
@@ -154,7 +156,7 @@ def write_with(
 
 _SEQUENCES = LISTS | {list}
 _MANY = 100
-"""Elements of a list from which on it pays to see whether all are integers."""
+"""The length of a list from which on a test for integers alone pays off."""
 _INTEGERS = {int}
 
 
@@ -169,7 +171,7 @@ def _key(key: str) -> str:
 
 
 _CALCULATED = {"+inf.0": "(/ 1.0 0.0)", "-inf.0": "(/ -1.0 0.0)", "+nan.0": "(/ 0.0 0.0)"}
-"""What to write for a float that has no literal."""
+"""The source text of floats without a literal."""
 
 
 def _atom(value: Value) -> str:
@@ -193,12 +195,12 @@ def _atom(value: Value) -> str:
 
 
 Made = Callable[[str, dict[str, Any]], Any]
-"""A record's kind and its fields, as plain data → what stands for the record."""
+"""The replacement of a record, by its kind and its fields as plain data."""
 
 
 def plain(value: Value, record: Made | None = None) -> Any:
-    """A value as plain Python data: lists, dicts, str (also for symbols), numbers, None. A record
-    is the dict of its fields, or what `record` makes of them.
+    """Return a value as plain Python data: lists, dicts, str (also for symbols), numbers, None. A
+    record becomes the dict of its fields, or the result of `record`.
 
     Raises Fault `not-data` for functions and continuations, and `limit-data` for more than LARGEST
     parts.
@@ -209,7 +211,7 @@ def plain(value: Value, record: Made | None = None) -> Any:
     work: list[Any] = [root]
     records: list[tuple[Any, Any, str]] = []
     left = LARGEST
-    for made in work:  # it grows meanwhile
+    for made in work:  # the list grows meanwhile
         for key, item in made.items() if made.__class__ is dict else enumerate(made):
             kind = item.__class__
             if kind in _FLAT:
@@ -232,7 +234,7 @@ def plain(value: Value, record: Made | None = None) -> Any:
             made[key] = part
             work.append(part)
     if record is not None:
-        for made, key, word in reversed(records):  # those inside of others come first
+        for made, key, word in reversed(records):  # inner ones come first
             made[key] = record(word, made[key])
     return root[0]
 
@@ -248,15 +250,15 @@ def _plain_scalar(item: Value) -> Any:
 
 
 Known = Callable[[Any], tuple[str, dict[str, Any]] | None]
-"""A Python object → the kind and the fields (plain data) of the record it is, or None."""
+"""The kind and the fields (plain data) of a Python object that is a record, or None."""
 
 
 def value_of(data: Any, record: Known | None = None) -> Value:
-    """Plain Python data as a value: lists become tuples; anything that neither is data nor known
-    to `record` is `not-data`.
+    """Return plain Python data as a value: lists become tuples. Raises Fault `not-data` for an
+    object that is neither data nor known to `record`.
 
-    A list that holds itself is `not-data`, too. Raises `limit-data` for more than LARGEST parts,
-    and `limit-integer` for an integer that no program could have made.
+    Raises `not-data` for a list that contains itself too, `limit-data` for more than LARGEST parts,
+    and `limit-integer` for an integer beyond the limit of programs.
     """
     if data.__class__ in FREE:
         return data
@@ -267,17 +269,22 @@ def value_of(data: Any, record: Known | None = None) -> Value:
 
 
 def writable_value(data: Any, record: Known | None = None) -> Value:
-    """The same of data whose texts can all be written in UTF-8. Raises `not-text`, too."""
-    return check_texts(value_of(data, record))
+    """Return data as a value like `value_of`. Raises `not-text`, too, for a text that UTF-8 cannot
+    encode."""
+    made = value_of(data, record)
+    return made if made.__class__ in _WITHOUT_TEXT else check_texts(made)
+
+
+_WITHOUT_TEXT = frozenset((int, float, bool, type(None)))
 
 
 def _value_of(data: Any, record: Known | None) -> Value:
-    """Data of many parts, or of uncommon ones."""
+    """Return large or unusual data as a value."""
     root = [data]
     work: list[Any] = [root]
     lists: list[tuple[Any, Any]] = []
     left = LARGEST
-    for made in work:  # it grows meanwhile
+    for made in work:  # the list grows meanwhile
         for key, item in made.items() if made.__class__ is dict else enumerate(made):
             kind = item.__class__
             if kind in FREE:
@@ -302,7 +309,7 @@ def _value_of(data: Any, record: Known | None) -> Value:
             if left < 0:
                 raise endless() if holds_itself(data) else too_large()
             work.append(part)
-    for made, key in reversed(lists):  # those inside of others come first
+    for made, key in reversed(lists):  # inner ones come first
         made[key] = tuple(made[key])
     return root[0]
 
@@ -320,7 +327,7 @@ def _table(data: dict[Any, Any]) -> dict[str, Any]:
 
 
 def _other(item: Any, record: Known | None) -> tuple[Value, dict[str, Any] | None]:
-    """What is no container and none of the usual scalars, and the fields if it is a record."""
+    """Return the value of an unusual object, and the fields if it is a record."""
     if isinstance(item, (Symbol, Record, Procedure)):
         return item, None
     for kind, exact in _EXACT:
@@ -338,4 +345,4 @@ _EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (int, lambda number: check_integer(int.__int__(number))),
     (float, float.__float__),
 )
-"""What makes a plain one of an instance of a subclass: an enumeration's member, say."""
+"""The conversion of an instance of a subclass, such as a member of an enumeration."""

@@ -1,7 +1,7 @@
-"""Values to how much text they would make, known before any of it is made.
+"""The length of a value's text, computed before the text is made.
 
-Law: nothing here recurses, and no more is looked at than there is in memory: a value of sixty
-lists that share their parts can stand for more nodes than there are atoms.
+Law: nothing here recurses, and the work is bounded by the size in memory: a value of sixty lists
+with shared parts can stand for more nodes than there are atoms.
 """
 
 from typing import Any
@@ -11,15 +11,15 @@ from sexplang.terms.values.sequences import LISTS
 from sexplang.terms.values.value import Record, Symbol, Value
 
 _NEAR = 10_000
-"""Parts to look at before it pays to remember what shared ones come to, or to see whether all of
-a list are integers."""
+"""The number of parts from which on it pays to cache shared ones, and to test a list for integers
+alone."""
 _INTEGERS = {int}
 _COMPOUND = frozenset((dict, Record)) | LISTS
 
 
 def text_size(value: Value, most: int) -> int:
-    """A length that the written `value` has at least, or some number above `most` if it is longer
-    than that."""
+    """Return a lower bound of the length of `value`'s text, or some number above `most` if it is
+    longer than that."""
     size = seen = 0
     work: list[Any] = [(value,)]
     while work:
@@ -50,7 +50,7 @@ def _atom_size(item: Value) -> int:
 
 
 def _size_of_shared(value: Value, most: int) -> int:
-    """The same, where every list and table is measured once."""
+    """Return the same, with every list and table measured once."""
     sizes: dict[int, int] = {}
     work = [value]
     while work:
@@ -85,7 +85,7 @@ def _parts(item: Any) -> Any:
 
 
 def _frame(item: Any) -> int:
-    """Brackets, spaces and keys."""
+    """Return the length of brackets, spaces and keys."""
     if type(item) is Record:
         item = item.fields
     spaces = max(len(item) - 1, 0)

@@ -1,4 +1,4 @@
-"""The type of an answer, a JSON Schema, to how it is written."""
+"""The written form of an answer's type."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ _TYPE_WORDS = {"null": "nil", "array": "list", "object": "table"}
 
 
 def type_words(schema: dict[str, Any]) -> str:
-    """The type that a schema of `returns` stands for, as it is written."""
+    """Return the type of a schema of `returns`, as written."""
     kind = schema.get("type")
     if not schema:
         return "any"

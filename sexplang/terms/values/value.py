@@ -1,12 +1,12 @@
-"""Values: what a program computes with. All are immutable.
+"""Values of programs. All are immutable.
 
-    nil      None          boolean  bool         integer  int        float  float
-    string   str           symbol   Symbol       list     tuple      table  dict (never mutated)
-    record   Record        function Procedure (closures and continuations are the machine's)
+nil      None          boolean  bool         integer  int        float  float
+string   str           symbol   Symbol       list     tuple      table  dict (never mutated)
+record   Record        function Procedure (closures and continuations are the machine's)
 
-Lists are Python tuples, and inside of a run long ones may share what is there (`sequences`);
-tables are Python dicts with string keys that nobody writes to after they are made: whoever
-changes one copies it first.
+Lists are Python tuples; inside of a run long ones may share their items (`sequences`). Tables are
+Python dicts with string keys that are never changed after their construction; a change works on a
+copy.
 """
 
 from collections.abc import Callable, Hashable
@@ -20,7 +20,8 @@ Value: TypeAlias = Any
 
 @node(eq=False, repr=False)
 class Symbol:
-    """A name as data. Symbols compare by name; `symbol(text)` gives the one of that name."""
+    """A name as data. Symbols compare by name; `symbol(text)` returns the unique one of that
+    name."""
 
     name: str
 
@@ -38,26 +39,25 @@ class Symbol:
 class Record:
     """A value with a kind that reads like a table: `TaskResult`, `error`.
 
-    What stands beside the fields is none. `answer` holds the one value that a TaskResult answers
-    with, where that is another one than its content; `conversation` the one that it came from, if
-    `continue` can go on with that.
+    The attributes beside `fields` are no fields. `answer` holds a TaskResult's answer if it differs
+    from the content; `conversation` holds its conversation, if `continue` can continue it.
     """
 
     kind: str
     fields: dict[str, Value]
     answer: tuple[Value] | None = field(default=None)
     conversation: "tuple[Task, Any, Any] | None" = field(default=None)
-    """The task, the entry of the context, and the session at the end."""
+    """The task, the entry of the context, and the last session."""
 
 
 class Procedure:
-    """Whatever may stand at the head of a call."""
+    """A value that may be at the head of a call."""
 
     __slots__ = ()
 
     @property
     def identity(self) -> Hashable:
-        """What is equal for two procedures of one type that are the same function."""
+        """A key that is equal for two procedures of one type that are the same function."""
         return id(self)
 
 
@@ -65,7 +65,7 @@ class Procedure:
 class Primitive(Procedure):
     """A pure first-order function of values, called as `function(*arguments)`, positions only.
 
-    It raises `Fault` and nothing else. `most` is None when any number is taken.
+    It raises only `Fault`. `most` is None if any number of arguments is allowed.
     """
 
     name: str
@@ -87,11 +87,11 @@ class Higher(Procedure):
 
 @node(eq=False)
 class Operation(Procedure):
-    """An effect operation as a function: calling it performs it.
+    """An effect operation as a function: a call performs it.
 
-    `least` counts the arguments that may not be left out; missing ones are sent as nil.
-    `rest` allows any number more (`print`). `text` lists the positions where a TaskResult
-    becomes its content before the request is made.
+    `least` is the number of required arguments; absent ones are sent as nil. `rest` allows any
+    number more (`print`). `text` lists the positions where a TaskResult becomes its content before
+    the request is made.
     """
 
     name: str
@@ -104,11 +104,11 @@ class Operation(Procedure):
 
 @node(eq=False)
 class Task(Procedure):
-    """An atomic task as a function: calling it is a conversation with a model."""
+    """An atomic task as a function: a call is a conversation with a model."""
 
     template: Template
     names: tuple[str, ...] = field(init=False)
-    """Of its parameters."""
+    """The names of its parameters."""
 
     @names.default
     def _names(self) -> tuple[str, ...]:
@@ -120,17 +120,17 @@ class Task(Procedure):
 
 
 class Fault(Exception):
-    """A primitive or another pure part refuses: becomes an `error` effect in the machine.
+    """The refusal of a primitive or another pure function: an `error` effect in the machine.
 
-    `code` is the diagnostic's code; a PROGRAM_ERROR has it as its reason. `error` is set where
-    the error record already exists.
+    `code` is the diagnostic's code; a PROGRAM_ERROR has it as its reason. `error` is set if the
+    error record already exists.
     """
 
     env: Any = None
-    """The environment at its place, where that is known."""
+    """The environment at its place, if it is known."""
     calls: tuple[Any, ...] = ()
-    """The calls that it has come out of on Python's stack: the code of each function, innermost
-    first, and behind it the places in its caller that it has passed."""
+    """The calls on Python's stack that it has left: the code of each function, innermost first,
+    followed by the places in its caller."""
 
     def __init__(
         self,
@@ -151,14 +151,14 @@ class Fault(Exception):
 
 
 def answer_of(value: Value) -> Value:
-    """What a TaskResult answers; any other value is itself."""
+    """Return the answer of a TaskResult; any other value is returned as it is."""
     if type(value) is not Record or value.kind != "TaskResult":
         return value
     return value.fields["content"] if value.answer is None else value.answer[0]
 
 
 def has_failed(value: Value) -> bool:
-    """Whether it is a FAILED TaskResult."""
+    """Return whether a value is a FAILED TaskResult."""
     is_result = type(value) is Record and value.kind == "TaskResult"
     return bool(is_result and value.fields["status"] == "FAILED")
 
@@ -167,19 +167,19 @@ _symbols: dict[str, Symbol] = {}
 
 
 def symbol(name: str) -> Symbol:
-    """The symbol called `name`."""
+    """Return the symbol called `name`."""
     found = _symbols.get(name)
     return found if found is not None else _symbols.setdefault(name, Symbol(name))
 
 
 def truth(value: Value) -> bool:
-    """Only false and nil are false."""
+    """Return the truth of a value: only false and nil are false."""
     return value is not False and value is not None
 
 
 def distinct(table: dict[str, Any], written: Callable[[str], str]) -> dict[str, Any]:
-    """The table with its keys as they are `written`; where two become one, the later is numbered,
-    so that no value is lost."""
+    """Return the table with its keys as `written`. Of two equal keys the later is numbered, so that
+    no value is lost."""
     made: dict[str, Any] = {}
     counts: dict[str, int] = {}
     for name, part in table.items():

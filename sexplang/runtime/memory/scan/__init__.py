@@ -1,1 +1,1 @@
-"""Folders and repositories to the files that an index holds."""
+"""The scan of folders and repositories for files to index."""

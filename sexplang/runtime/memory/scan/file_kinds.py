@@ -1,4 +1,4 @@
-"""The first bytes and the name of a file → whether it is text, and its text."""
+"""The detection of text files, by name and first bytes."""
 
 _BINARY_NAMES = """
     7z a apk avi avif bin blend bmp bz2 class dat db deb dll dmg doc docx dylib egg elf eot exe
@@ -19,24 +19,24 @@ _SIGNATURES = (
 _WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 HEAD = 8192
-"""Bytes that are looked at for signs of what is no text."""
+"""Bytes checked for signs of a binary file."""
 
 _CONTROLS = bytes(set(range(32)) - {7, 8, 9, 10, 11, 12, 13, 27})
 
 
 def extension_of(name: str) -> str:
-    """What stands after the last dot, in small letters; of a name without one the empty text."""
+    """Return the lower-case extension of a name, or ""."""
     stem, dot, extension = name.rpartition(".")
     return extension.lower() if dot and stem else ""
 
 
 def is_named_binary(name: str) -> bool:
-    """Whether the name alone says that this is no text."""
+    """Whether the name alone shows that a file is binary."""
     return extension_of(name) in _BINARY
 
 
 def text_of(data: bytes) -> str | None:
-    """The text that a file holds; None where its signature or its bytes say that it is none."""
+    """Return the decoded text, or None for a binary file."""
     wide = _WIDE.get(data[:2])
     if wide is not None:
         return data[2:].decode(wide, "replace")

@@ -1,7 +1,7 @@
-"""A line of a `.gitignore` → a regular expression for the paths that it fits, byte by byte as git.
+"""Patterns of a `.gitignore` as regular expressions over bytes, exactly as git matches them.
 
-A path is relative to the folder of the file that has the line; a folder's ends with a NUL, which
-is in no name. Law: it takes no more time for stars than for letters, whatever stands between them.
+A path is relative to the folder of the `.gitignore`. The path of a folder ends with a NUL, which no
+name contains. Law: stars take no more time than letters, in any combination.
 """
 
 import re
@@ -10,10 +10,10 @@ import string
 from sexplang.terms.classes.node import frozen
 
 FOLDER = b"\0"
-"""What stands behind the path of a folder."""
+"""The suffix of a folder's path."""
 
 LONGEST = 1 << 14
-"""Bytes of a line. No path has a quarter of that; a longer line is taken for none."""
+"""Maximum bytes of a line. A longer line, four times the longest path, matches nothing."""
 
 _ANY = rb"[^/\0]"
 _STAR, _DEEP, _REST = b"*", b"**/", b"**"
@@ -37,25 +37,26 @@ _CLASSES = {
 
 @frozen
 class Glob:
-    """What a line says: `regex` fits all of a path, or of a name where `is_name`; with
-    `is_kept` the path is not left out after all."""
+    """The pattern of a line. `regex` matches the whole path, or the whole name if `is_name`.
+    `is_kept` negates: a matching path is not ignored."""
 
     regex: bytes
     is_name: bool
     is_kept: bool
 
 
-class _Broken(Exception):
-    """The pattern fits nothing."""
+class _InvalidPattern(Exception):
+    """The pattern matches nothing."""
 
 
 def glob(line: bytes) -> Glob | None:
-    """The pattern of a line; None of one that fits nothing: empty, a comment, broken, too long."""
+    """Return the pattern of a line, or None if it matches nothing: empty, a comment, invalid, too
+    long."""
     if line.startswith(b"#") or len(line) > LONGEST:
         return None
     text = line.rstrip(b" ")
     if text != line and (len(text) - len(text.rstrip(b"\\"))) % 2:
-        text += b" "  # an escaped one stays
+        text += b" "  # an escaped space stays
     is_kept = text.startswith(b"!")
     text = text[1:] if is_kept else text
     only_folders = text.endswith(b"/")
@@ -66,15 +67,15 @@ def glob(line: bytes) -> Glob | None:
         return None
     try:
         regex = _join(_parts(text, is_name)) + (rb"\0" if only_folders else rb"\0?")
-    except _Broken:
+    except _InvalidPattern:
         return None
     return Glob(regex, is_name, is_kept)
 
 
 def _parts(text: bytes, is_name: bool) -> list[bytes]:
-    """Stars of three kinds, and regular expressions of one character."""
+    """Split a pattern into three kinds of stars and regular expressions of one character."""
     parts = []
-    at, is_plain = 0, True  # no pattern so far; git then takes `a**/b` for `a`, `**/b`
+    at, is_plain = 0, True  # git reads `a**/b` as `a`, `**/b` if no pattern precedes
     while at < len(text):
         char = text[at : at + 1]
         if char == b"*":
@@ -96,14 +97,14 @@ def _parts(text: bytes, is_name: bool) -> list[bytes]:
             escaped = char == b"\\"
             parts.append(re.escape(text[at + escaped : at + escaped + 1]))
             if not parts[-1]:
-                raise _Broken
+                raise _InvalidPattern
             at += 1 + escaped
         is_plain = is_plain and char not in b"*?[\\"
     return parts
 
 
 def _set(text: bytes, at: int) -> tuple[bytes, int]:
-    """The set that begins behind a `[`, and where it ends. Raises _Broken."""
+    """Return the set that begins after a `[`, and the index of its end. Raises _InvalidPattern."""
     is_negative = text[at : at + 1] in (b"!", b"^")
     at += is_negative
     members: set[int] = set()
@@ -120,11 +121,11 @@ def _set(text: bytes, at: int) -> tuple[bytes, int]:
             before = 0
         elif text[at : at + 2] == b"[:" and (end := text.find(b"]", at + 2)) != at + 2:
             if end < 0:
-                raise _Broken
+                raise _InvalidPattern
             if text[end - 1 : end] == b":" and end - 1 >= at + 2:
                 name = text[at + 2 : end - 1].decode("latin-1")
                 if name not in _CLASSES:
-                    raise _Broken
+                    raise _InvalidPattern
                 members.update(_CLASSES[name].encode())
                 at, before = end, 0
             else:
@@ -140,21 +141,21 @@ def _set(text: bytes, at: int) -> tuple[bytes, int]:
 
 def _at(text: bytes, at: int) -> int:
     if at >= len(text):
-        raise _Broken
+        raise _InvalidPattern
     return text[at]
 
 
 def _any_of(members: set[int], is_negative: bool) -> bytes:
     members = members | {0, ord("/")} if is_negative else members - {0, ord("/")}
     if not members:
-        raise _Broken
+        raise _InvalidPattern
     listed = b"".join(rb"\x%02x" % each for each in sorted(members))
     return b"[" + (b"^" if is_negative else b"") + listed + b"]"
 
 
 def _join(parts: list[bytes]) -> bytes:
-    """One expression. What stands behind a star is looked for once, at the first place where it
-    fits: if the rest does not fit from there, it fits from no later place."""
+    """Combine parts into one expression. The text after a star is tried only at its first match: if
+    the rest does not match from there, it matches from no later place."""
     *pieces, last = _split(parts, _DEEP)
     regex = b"".join([_once(piece, is_first=at == 0) for at, piece in enumerate(pieces)])
     *chunks, end = _split(last, _STAR)

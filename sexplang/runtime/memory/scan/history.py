@@ -1,7 +1,7 @@
-"""A folder in a git repository → who changed each file last, and when, from one `git log`.
+"""The last commit of each file of a folder, from one `git log`.
 
-git is optional: without it, or where nothing was committed, nobody has changed anything. What the
-repository configures is not run: no pager, no check of signatures, nothing is fetched.
+git is optional: without it, or without commits, no file has a last commit. Settings of the
+repository run nothing: no pager, no signature check, no fetch.
 """
 
 import os
@@ -14,18 +14,18 @@ from sexplang.runtime.memory.index_paths import repository_of
 from sexplang.terms.classes.node import frozen
 
 _GIT = "git --no-pager --literal-pathspecs -c log.showSignature=false -c core.fsmonitor=false"
-# No path that git names begins with a slash: it tells commits from files.
+# Paths in git's output do not begin with a slash, so it marks commits.
 _LOG = "log -z --relative --name-only --no-renames --no-ext-diff --no-textconv"
 _FORMAT = "--format=/%m%H%x00%an%x00%aI"
 _PIECE = 1 << 16
 _FEW = 100
-"""How many paths git is asked for by name."""
+"""Maximum number of paths that git is asked for by name."""
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
 
 @frozen
 class Change:
-    """A commit, as far as it is kept; `date` is the author's, in ISO 8601."""
+    """A commit; `date` is the author's, in ISO 8601."""
 
     commit: str
     author: str
@@ -35,15 +35,15 @@ class Change:
 NEVER = Change("", "", "")
 
 Changes = dict[str, Change]
-"""The last change of each file, by its path relative to the folder."""
+"""The last change of each file, by path relative to the folder."""
 
 
 class _Failed(Exception):
-    """git is not there, or said no."""
+    """git is missing or reported an error."""
 
 
 def head_of(folder: str) -> str:
-    """The commit that a folder's repository stands at; empty where there is none."""
+    """Return the current commit of a folder's repository, or ""."""
     if repository_of(folder) is None:
         return ""
     try:
@@ -54,8 +54,8 @@ def head_of(folder: str) -> str:
 
 
 def changes_since(folder: str, since: str, head: str) -> Changes | None:
-    """Files changed after one commit and up to a later one. None where the first is no ancestor of
-    the other: then what is known of files may be of another branch."""
+    """Return the changes after one commit up to a later one. None if the first is not an ancestor
+    of the second, so that known changes may be of another branch."""
     if not _COMMIT.fullmatch(since):
         return None
     found: Changes = {}
@@ -70,7 +70,7 @@ def changes_since(folder: str, since: str, head: str) -> Changes | None:
 
 
 def all_changes(folder: str, head: str, paths: Sequence[str] = ()) -> Changes:
-    """The last change of these files, or of every file, that was ever committed."""
+    """Return the last change of these files, or of all files."""
     found: Changes = {}
     try:
         for _, change, path in _list_changes(
@@ -85,8 +85,8 @@ def all_changes(folder: str, head: str, paths: Sequence[str] = ()) -> Changes:
 def _list_changes(
     folder: str, *revisions: str, paths: Sequence[str] = ()
 ) -> Iterator[tuple[str, Change, str]]:
-    """Files with the commits that changed them, the last commit first; and on which side of two
-    commits that is."""
+    """Yield files with the commits that changed them, the latest first, and the side of a symmetric
+    difference that the commit is on."""
     tokens = _tokens(_git(folder, *_LOG.split(), _FORMAT, *revisions, "--", *(paths or ["."])))
     side, change, is_first = "", Change("", "", ""), False
     for token in tokens:
@@ -108,7 +108,7 @@ def _tokens(pieces: Iterator[str]) -> Iterator[str]:
 
 
 def _git(folder: str, *words: str) -> Iterator[str]:
-    """What git writes, as it comes. Raises _Failed."""
+    """Yield the output of git as it arrives. Raises _Failed."""
     import subprocess
     from codecs import getincrementaldecoder
 
@@ -137,7 +137,7 @@ def _git(folder: str, *words: str) -> Iterator[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Nothing that points git elsewhere, and nothing that lets it ask or fetch."""
+    """Return an environment in which git cannot be redirected, ask for input, or fetch."""
     kept = {
         name: text
         for name, text in os.environ.items()

@@ -1,7 +1,7 @@
-"""Patterns as in a `.gitignore` → whether a path is left out, as git says it.
+"""Ignore rules: whether git would ignore a path.
 
-The deepest file with a word about a path decides, in it the last line that fits; what lies in a
-folder that is left out is never looked at.
+The deepest `.gitignore` with a matching line decides, by its last matching line. Files below an
+ignored folder are ignored.
 """
 
 import os
@@ -17,7 +17,7 @@ from sexplang.terms.classes.node import frozen
 
 NAME = ".gitignore"
 LARGEST = 1 << 20
-"""Bytes of a `.gitignore` that are read."""
+"""Maximum bytes that are read of a `.gitignore`."""
 
 _MARK = b"\xef\xbb\xbf"
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW
@@ -25,7 +25,7 @@ _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW
 
 @frozen
 class _Run:
-    """Lines one after another that say the same: any that fits decides."""
+    """Consecutive lines with the same effect; any match decides."""
 
     is_kept: bool
     names: re.Pattern[bytes] | None
@@ -40,16 +40,16 @@ class _Run:
 
 @frozen
 class Rules:
-    """The lines of one file, the last first. A path loses `strip` characters and gets `add` in
-    front, and is then relative to the folder of that file."""
+    """The lines of one file, last first. A path is made relative to the folder of that file:
+    `strip` characters are removed, and `add` is prepended."""
 
     runs: tuple[_Run, ...]
     strip: int = 0
     add: str = ""
 
     def says(self, path: str, is_folder: bool) -> bool | None:
-        """Whether a path is left out, which is relative to the folder of the file; None if no line
-        fits. Whether it lies in a folder that is left out is not looked at."""
+        """Whether a path is ignored; None if no line matches. Ignored parent folders are not
+        considered."""
         data = os.fsencode(path) + (FOLDER if is_folder else b"")
         name = data.rpartition(b"/")[2]
         for run in self.runs:
@@ -59,7 +59,8 @@ class Rules:
 
 
 def rules(text: bytes, strip: int = 0, add: str = "") -> tuple[Rules, ...]:
-    """The lines of a text, if any says something; one that does not is passed over, as in git."""
+    """Return the rules of a text; none if no line is valid. Invalid lines are skipped, as in
+    git."""
     lines = [line.removesuffix(b"\r") for line in text.removeprefix(_MARK).split(b"\n")]
     runs = _runs([each for each in map(glob, lines) if each is not None])
     return (Rules(runs, strip, add),) if runs else ()
@@ -80,7 +81,8 @@ def _any(globs: list[Glob], is_name: bool) -> re.Pattern[bytes] | None:
 
 
 def pattern(lines: Iterable[str]) -> Rules | None:
-    """The patterns that a person gave; None for none. Raises a Refusal `bad-pattern`."""
+    """Return the rules of a person's patterns, or None if there are none. Raises a Refusal
+    `bad-pattern`."""
     globs = [_parse_pattern(line) for line in lines]
     return Rules(_runs(globs)) if globs else None
 
@@ -100,7 +102,7 @@ def _parse_pattern(line: str) -> Glob:
 
 
 def is_within(path: str, given: Rules) -> bool:
-    """Whether patterns fit a file, or a folder that it lies in."""
+    """Whether patterns match a file or a folder above it."""
     at = path.find("/")
     while at >= 0:
         if given.says(path[:at], is_folder=True):
@@ -110,7 +112,7 @@ def is_within(path: str, given: Rules) -> bool:
 
 
 def is_ignored(path: str, is_folder: bool, stack: tuple[Rules, ...]) -> bool:
-    """Whether the rules, outermost first, leave a path out."""
+    """Whether the rules, outermost first, ignore a path."""
     for each in reversed(stack):
         decided = each.says(each.add + path[each.strip :], is_folder)
         if decided is not None:
@@ -119,8 +121,8 @@ def is_ignored(path: str, is_folder: bool, stack: tuple[Rules, ...]) -> bool:
 
 
 def rules_above(root: str) -> tuple[Rules, ...]:
-    """What the git repository around a folder says about it, outermost first. A folder that is
-    itself left out was asked for by name: then nothing above it counts."""
+    """Return the rules of the git repository around a folder, outermost first. If the folder itself
+    is ignored, it was named explicitly, and no rules above it apply."""
     top = repository_of(root)
     if top is None:
         return ()
@@ -138,7 +140,7 @@ def rules_above(root: str) -> tuple[Rules, ...]:
 
 
 def _inside(root: str, top: str) -> Iterator[tuple[str, str]]:
-    """The folders from one down to another below it, each with the next."""
+    """Yield the folders from one down to another, each with the next."""
     folder = top
     for part in os.path.relpath(root, top).split(os.sep) if root != top else ():
         yield folder, (folder := os.path.join(folder, part))
@@ -149,7 +151,7 @@ def _below(root: str, folder: str) -> str:
 
 
 def _text(path: str, folder: int | None = None) -> bytes:
-    """What a file of patterns says; nothing if it is a link, a pipe or not there."""
+    """Return the text of a file of patterns; "" for a link, a pipe or a missing file."""
     try:
         file = os.open(path, _FLAGS, dir_fd=folder)
     except OSError:
@@ -161,5 +163,5 @@ def _text(path: str, folder: int | None = None) -> bytes:
 
 
 def rules_in(folder: int, strip: int) -> tuple[Rules, ...]:
-    """What the `.gitignore` of an open folder says, whose path has so many characters."""
+    """Return the rules of the `.gitignore` in an open folder whose path has `strip` characters."""
     return rules(_text(NAME, folder), strip)

@@ -1,7 +1,7 @@
-"""A text and the name of its file → what it says of itself, and what it defines.
+"""The summary of a text file and the identifiers that it defines.
 
-The summary is the first docstring, heading with its paragraph, description or comment (licences
-are passed over), else the first lines. Identifiers are what is defined there, outermost first.
+The summary is the first docstring, heading with its paragraph, description or comment except
+licences; else the first lines. Identifiers are ordered outermost first.
 """
 
 import re
@@ -12,19 +12,19 @@ from sexplang.terms.classes.node import frozen
 
 MOST_IDENTIFIERS = 20
 LONGEST = 300
-"""Characters of a summary."""
+"""Maximum characters of a summary."""
 LONGEST_NAME = 80
 OPENING = 4_000
-"""Characters in which a summary is looked for."""
+"""Characters searched for a summary."""
 BODY = 200_000
-"""Characters in which identifiers are looked for."""
+"""Characters searched for identifiers."""
 
 Find = Callable[[str], str]
 
 
 @frozen
 class Facts:
-    """What is kept of a text."""
+    """The summary and identifiers of a text."""
 
     summary: str
     identifiers: tuple[str, ...]
@@ -32,24 +32,25 @@ class Facts:
 
 @frozen
 class Family:
-    """How files of one kind say what they are: the first of `said` that finds something."""
+    """A kind of file: functions that look for a summary, in order of preference."""
 
     said: tuple[Find, ...]
     defined: tuple[str, ...] = ()
-    """Patterns: each gives the indentation as group 1 and a name as group 2."""
+    """Patterns of definitions: group 1 is the indentation, group 2 the name."""
 
 
 def facts_of(text: str, name: str) -> Facts:
-    """The summary and the identifiers of a text in a file of that name."""
+    """Return the summary and the identifiers of a text in a file of this name."""
     family = _family(text, name)
     body = text[:BODY].replace("\r\n", "\n")
     finds = (*family.said, _first_lines)
     said = next((found for find in finds if (found := find(body[:OPENING]))), "")
-    return Facts(_cut(said, LONGEST), _identifiers(body, family.defined))
+    return Facts(_truncate(said, LONGEST), _identifiers(body, family.defined))
 
 
 def _family(text: str, name: str) -> Family:
-    """By the extension, the whole name (`Makefile`), or the interpreter that a script names."""
+    """Return the kind of a file by extension, whole name (`Makefile`), or the interpreter of a
+    script."""
     kind = extension_of(name) or name.lower()
     if kind not in _FAMILY_OF:
         shebang = re.match(r"#![^\n]*?\b(bash|sh|zsh|dash|python|ruby|node)", text)
@@ -57,7 +58,7 @@ def _family(text: str, name: str) -> Family:
     return _FAMILY_OF.get(kind, _PLAIN)
 
 
-def _cut(said: str, longest: int) -> str:
+def _truncate(said: str, longest: int) -> str:
     line = " ".join(said.replace("\0", " ").split())
     if len(line) <= longest:
         return line
@@ -65,14 +66,14 @@ def _cut(said: str, longest: int) -> str:
 
 
 def _identifiers(text: str, defined: tuple[str, ...]) -> tuple[str, ...]:
-    # Patterns are texts: most runs need few of them, and `re` keeps those.
+    # Patterns are not compiled here: most runs need few of them, and `re` caches those.
     found = [name for pattern in defined for name in re.findall(pattern, text)]
     ranked = sorted(found, key=lambda each: each[0] != "")  # stable: the outermost come first
-    names = dict.fromkeys(_cut(name, LONGEST_NAME) for _, name in ranked)
+    names = dict.fromkeys(_truncate(name, LONGEST_NAME) for _, name in ranked)
     return tuple([name for name in names if name][:MOST_IDENTIFIERS])
 
 
-# -- What a text says of itself --------------------------------------------------------------------
+# -- Summaries -------------------------------------------------------------------------------------
 
 _LICENCE = re.compile(r"copyright|licen[cs]e|spdx|all rights reserved|@generated", re.I)
 _EDITORS = re.compile(r"^.*-\*-.*$|^.*\bvim?:.*$", re.M)
@@ -84,7 +85,7 @@ def _first_lines(text: str) -> str:
 
 
 def _find_group(pattern: str) -> Find:
-    """The first group that a pattern finds."""
+    """Return a function that finds the first matching group of a pattern."""
 
     def find(text: str) -> str:
         found = re.search(pattern, text)
@@ -94,7 +95,8 @@ def _find_group(pattern: str) -> Find:
 
 
 def _comment(pattern: str, marks: str) -> Find:
-    """The first comment with a word in it that is no licence; `marks` are taken away."""
+    """Return a function that finds the first comment with a word that is not a licence; `marks` are
+    removed."""
 
     def find(text: str) -> str:
         for found in re.finditer(f"(?ms){pattern}", text):
@@ -107,7 +109,7 @@ def _comment(pattern: str, marks: str) -> Find:
 
 
 def _lines(mark: str) -> Find:
-    """A comment of lines that begin with a mark."""
+    """Return a function that finds a comment of lines with this prefix."""
     return _comment(rf"(?:^[ \t]*{mark}(?!!)[^\n]*\n?)+", rf"^[ \t]*(?:{mark})+[ \t]?")
 
 
@@ -127,7 +129,7 @@ _HEADING = re.compile(r"\A(?:[#=*]+[ \t]+([^\n]+?)[ \t]*#*|([^\n]+)\n[=\-~^]{3,}
 
 
 def _heading(text: str) -> str:
-    """The first heading and the paragraph after it; without one the first paragraph."""
+    """Return the first heading and its paragraph, or the first paragraph."""
     body = _AROUND.sub("", text).strip()
     found = _HEADING.match(body)
     title = (found[1] or found[2]) if found else ""
@@ -143,7 +145,7 @@ _description = _find_group(
 _element = _find_group(r"(?i)<(?:description|title|summary)\b[^>]*>\s*([^<]+)")
 _xml_comment = _comment(r"<!--.*?-->", r"<!--+|--+>")
 
-# -- What a text defines ---------------------------------------------------------------------------
+# -- Identifiers -----------------------------------------------------------------------------------
 
 _WORDS = (
     "export default public private protected internal static final abstract async pub unsafe "

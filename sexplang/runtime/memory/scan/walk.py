@@ -1,9 +1,10 @@
-"""A folder → the files in it that belong to an index.
+"""The walk through a folder for files to index.
 
-Left out are names that begin with a dot, what `.gitignore` files say, links, files with another
-name elsewhere or one that is not UTF-8 or holds a credential, what is too large, what is no text by
-its name, and what the patterns leave out.
-Law: nothing outside the folder is opened, whatever is a link and whoever swaps one in.
+Left out are names that begin with a dot, ignored files, links, files with another hard link, names
+that are not UTF-8 or hold a credential, large files, binary files by name, and files excluded by
+patterns.
+
+Law: nothing outside the folder is opened, even if links are swapped in meanwhile.
 """
 
 import os
@@ -28,14 +29,14 @@ from sexplang.runtime.memory.scan.ignore_rules import (
 from sexplang.terms.classes.node import define, field, frozen
 
 LARGEST_FILE = 1 << 20
-"""Bytes."""
+"""Default maximum bytes of a file."""
 
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW
 
 
 @frozen
 class FoundFile:
-    """A file: its path relative to the folder, and what tells whether it has changed."""
+    """A file: its path relative to the folder, and the data that shows a change."""
 
     path: str
     size: int
@@ -44,8 +45,8 @@ class FoundFile:
 
 @define(eq=False)
 class Walk:
-    """One way through a folder. `skipped` counts, by reason, what was looked at and left out.
-    Raises a Refusal `bad-pattern`."""
+    """One walk through a folder. `skipped` counts the files left out, by reason. Raises a Refusal
+    `bad-pattern`."""
 
     root: str
     include: tuple[str, ...] = ()
@@ -59,7 +60,7 @@ class Walk:
         self._included, self._excluded = pattern(self.include), pattern(self.exclude)
 
     def files(self) -> Iterator[FoundFile]:
-        """The files, in no particular order. Raises OSError if the folder cannot be opened."""
+        """Yield the files in no particular order. Raises OSError if the folder cannot be opened."""
         work: list[tuple[str, tuple[Rules, ...]]] = [("", rules_above(self.root))]
         while work:
             prefix, stack = work.pop()
@@ -85,8 +86,8 @@ class Walk:
                     yield FoundFile(path, status.st_size, status.st_mtime_ns)
 
     def file(self, path: str) -> FoundFile | None:
-        """One file that was asked for by name, whatever a `.gitignore` says of it; None if it does
-        not suit. Raises OSError."""
+        """Return one explicitly named file, even if it is ignored; None if it cannot be indexed.
+        Raises OSError."""
         if redact_text(path) != path:
             self.skipped["misnamed"] += 1
             return None
@@ -102,18 +103,18 @@ class Walk:
         return FoundFile(path, status.st_size, status.st_mtime_ns)
 
     def open(self, path: str) -> int:
-        """A file below the folder, open for reading. Raises OSError."""
+        """Open a file below the folder for reading. Raises OSError."""
         return open_confined(self.root, path, _FLAGS)
 
     def read(self, found: FoundFile) -> bytes:
-        """What is in a file, at most as much as one may hold. Raises OSError."""
+        """Return the content of a file, one byte over the maximum at most. Raises OSError."""
         with os.fdopen(self.open(found.path), "rb") as file:
             return file.read(self.largest + 1)
 
     def _list_folder(
         self, prefix: str
     ) -> tuple[list[tuple[str, os.stat_result]], tuple[Rules, ...]]:
-        """Folders and regular files of a folder, and what its `.gitignore` says."""
+        """Return the folders and regular files of a folder, and its ignore rules."""
         folder = open_confined(self.root, prefix.rstrip("/"), _FLAGS | os.O_DIRECTORY)
         try:
             with os.scandir(folder) as entries:
@@ -134,12 +135,13 @@ class Walk:
             if entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False):
                 status: os.stat_result = entry.stat(follow_symlinks=False)
                 return status
-        except OSError:  # gone since it was listed
+        except OSError:  # removed since it was listed
             self.skipped["unreadable"] += 1
         return None
 
     def _is_wanted(self, path: str, is_folder: bool = False) -> bool:
-        """Whether the patterns choose it; in a folder they may choose something."""
+        """Whether the patterns select a path. A folder is selected if they may select a file in
+        it."""
         if self._excluded is not None and self._excluded.says(path, is_folder):
             return False
         return is_folder or self._included is None or is_within(path, self._included)

@@ -1,8 +1,8 @@
-"""A server's address → the connections through which a drive asks it.
+"""HTTP connections to a model's server, for the time of a drive.
 
-The SDK says where the server is, as whom it is asked and in which version of the protocol; a
-request is one POST. Under asyncio the connections are aiohttp's: those that the SDK takes by
-default cost more for each one that is open, and at a thousand of them most of the time goes there.
+The SDK supplies the address, the credentials and the protocol version; a request is one POST. Under
+asyncio, aiohttp makes the connections: with a thousand open calls, the SDK's default client takes
+most of the time.
 """
 
 from base64 import b64encode
@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from json import dumps
 from typing import TYPE_CHECKING, Any
 
-from sexplang.runtime.models.server_failures import not_a_reply
+from sexplang.runtime.models.server_failures import refuse_bad_reply
 from sexplang.terms.classes.node import frozen
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 PLAIN = ("accept", "anthropic-version")
-"""Those of the SDK's headers that a server is sent which no person named: others may be what
-ANTHROPIC_CUSTOM_HEADERS says."""
+"""SDK headers that are also sent to servers which no person named. Other headers may come from
+ANTHROPIC_CUSTOM_HEADERS."""
 
 
 _BETA = "anthropic-beta"
@@ -28,7 +28,7 @@ _BETA = "anthropic-beta"
 
 @frozen
 class Server:
-    """Where requests go, and what opens it."""
+    """The address, headers and client for requests."""
 
     http: Any
     url: Any
@@ -37,8 +37,8 @@ class Server:
     def send(
         self, body: dict[str, Any], betas: Sequence[str] = ()
     ) -> AbstractAsyncContextManager[Any]:
-        """The response to a request, whose body has not arrived yet. No redirect is followed: where
-        it leads, nobody has permitted. `betas` name what the server has on trial."""
+        """Return the response before its body has arrived. Redirects are not followed, since their
+        target is not permitted. `betas` name beta features."""
         headers = self.headers
         if betas:
             known = headers.get(_BETA)
@@ -51,15 +51,15 @@ class Server:
 
 
 def server_at(at: "Target", silence: float) -> Server:
-    """One per server and drive; its connections are closed when the drive ends. `silence` is in
-    seconds."""
-    from sexplang.runtime.driver.event_loop import keep
+    """Return the server, one per address and drive. Its connections are closed at the end of the
+    drive. `silence` is in seconds."""
+    from sexplang.runtime.driver.event_loop import keep_resource
 
     def make() -> Server:
         from anthropic import AsyncAnthropic
 
         http = _connections(silence)
-        # The SDK would put a slash at its end, which is the query's.
+        # The SDK would append a slash to the query.
         base_url, _, query = (at.base_url or "").partition("?")
         client = AsyncAnthropic(
             api_key=at.api_key,
@@ -83,7 +83,7 @@ def server_at(at: "Target", silence: float) -> Server:
         await server.http.aclose()
 
     key = at.base_url, at.user, at.api_key, at.auth_token, at.has_secrets
-    return keep(key, make, close)  # type: ignore[no-any-return]
+    return keep_resource(key, make, close)  # type: ignore[no-any-return]
 
 
 def _connections(silence: float) -> Any:
@@ -93,27 +93,29 @@ def _connections(silence: float) -> Any:
 
     if current_async_library() != "asyncio":
         return DefaultAsyncHttpxClient(timeout=silence)
-    # No bound of its own: how many calls are in flight is decided before they come here.
+    # No limit here: the driver limits the calls in flight.
     return DefaultAioHttpClient(timeout=silence, limits=Limits(max_connections=0))
 
 
 @frozen
 class Bounded:
-    """A response whose body ends as a Refusal where it grows too large."""
+    """A response with a bounded body. Raises Refusal if it is longer."""
 
     response: Any
     server: str
     most: int
 
     async def aiter_bytes(self) -> AsyncIterator[bytes]:
-        """Its parts as they arrive."""
+        """Yield the body's parts as they arrive."""
         size = 0
         async for part in self.response.aiter_bytes():
             size += len(part)
             if size > self.most:
-                raise not_a_reply(self.server, f"it is too large: more than {self.most:,} bytes")
+                raise refuse_bad_reply(
+                    self.server, f"it is too large: more than {self.most:,} bytes"
+                )
             yield part
 
     async def whole(self) -> bytes:
-        """All of it."""
+        """Return the whole body."""
         return b"".join([part async for part in self.aiter_bytes()])

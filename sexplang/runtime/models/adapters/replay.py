@@ -1,4 +1,4 @@
-"""A recording of `--record` → a model that gives the replies in it, each to its own request."""
+"""The model that replies from a recording."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -11,13 +11,13 @@ from sexplang.runtime.journal.journal import CANCEL, CUT, PASSED, Row
 from sexplang.runtime.journal.recording_reader import (
     TORN,
     WRONG,
-    bad,
     check_age,
     check_usage,
     is_row,
     lines,
     read_answer,
     refuse_line,
+    refuse_recording,
 )
 from sexplang.runtime.journal.redaction import clean_data
 from sexplang.runtime.journal.replay_order import RecordedRow, RecordedRun
@@ -34,8 +34,8 @@ from sexplang.terms.values.value import Record
 def make_replay(
     path: str, log: Log | None = None
 ) -> Callable[[dict[str, Any], Request], DeferredReply]:
-    """Equal requests get their replies in the order of the recording, each once; the run says when.
-    A call that was withdrawn waits until it is withdrawn again."""
+    """Return the model. Equal requests get their replies in the recorded order, each reply once, at
+    the time that the replay order determines. A withdrawn call waits for its withdrawal."""
     known = _open(path, log)
     return lambda payload, request: DeferredReply(known, last_message(payload))
 
@@ -49,9 +49,8 @@ def _open(path: str, log: Log | None) -> RecordedRun:
 
 @define(eq=False)
 class ReplayedRun:
-    """The recording that is the model of a whole run, by its name. All that the run asks for comes
-    in its order, and time and chance, which cannot be met again, out of it. A deadline does not
-    begin the order: what it stands around does."""
+    """The recording that replays a whole run. All operations follow its order, and time and chance
+    come from it. A deadline alone does not start the order."""
 
     name: str
     log: Log | None = None
@@ -67,8 +66,8 @@ class ReplayedRun:
         met = dict.fromkeys(("now", "random"), lambda request: self._source.repeat_reply(request))
         told = {name: self._defer(perform) for name, perform in (table | met).items()}
         timer = table["timer"]
-        if isinstance(timer, Deadlines):  # those of the recording pass where they did
-            timer = Deadlines(timer.wait, lambda: self._source.passed)
+        if isinstance(timer, Deadlines):  # recorded deadlines fire at their recorded steps
+            timer = Deadlines(timer.wait, lambda: self._source.passed_deadlines)
         return told | {"model": table["model"], "timer": timer}
 
     def _defer(self, perform: Performer) -> Performer:
@@ -76,7 +75,7 @@ class ReplayedRun:
 
 
 def answers(path: str) -> dict[str | None, AnsweringModel]:
-    """Who answered to which name. Raises a Refusal."""
+    """Return the recorded answering models. Raises Refusal."""
     found: dict[str | None, AnsweringModel] = {}
     for at, line in lines(path, lambda torn: None):
         try:
@@ -88,13 +87,13 @@ def answers(path: str) -> dict[str | None, AnsweringModel]:
 
 
 def check_repeatable(path: str) -> None:
-    """Raises a Refusal for what no run can be repeated from: a person named it, so the program
-    neither begins nor catches it."""
+    """Raise a Refusal if a recording named by a person cannot be replayed, before the program
+    begins."""
     read_recorded_run(path)
 
 
 def read_recorded_run(path: str) -> RecordedRun:
-    """What a recording says. Raises a Refusal."""
+    """Return the rows of a recording for a replay. Raises Refusal."""
     found, last, torn = RecordedRun(path), "", list[int]()
     for at, line in lines(path, torn.append):
         try:
@@ -108,7 +107,7 @@ def read_recorded_run(path: str) -> RecordedRun:
                 continue
             last = line["operation"]
             if last == PASSED:
-                found.passed[line["id"]] = _read_deadline(path, *line["arguments"])
+                found.passed_deadlines[line["id"]] = _read_deadline(path, *line["arguments"])
             elif last != CANCEL:
                 found.add(_read_row(line))
         except WRONG as wrong:
@@ -129,11 +128,12 @@ def _read_row(line: dict[str, Any]) -> RecordedRow:
 
 
 def _read_deadline(path: str, at: str, steps: int, version: int) -> tuple[str, int]:
-    """Where a deadline passed. Raises a Refusal where steps were counted otherwise."""
+    """Return the place where a deadline fired. Raises a Refusal if steps were counted
+    differently."""
     if type(at) is not str or type(steps) is not int or type(version) is not int:
         raise TypeError(at)
     if version != STEPS:
-        raise bad(
+        raise refuse_recording(
             path,
             f"counts the steps of a deadline as version {version} of steps does; this is {STEPS}",
             "repeat it with the version of sexplang that recorded it, or record the run again",
@@ -142,12 +142,12 @@ def _read_deadline(path: str, at: str, steps: int, version: int) -> tuple[str, i
 
 
 def _cut(found: RecordedRun, line: dict[str, Any], is_interrupted: bool) -> None:
-    """A call that was withdrawn; `is_interrupted` when the whole run was."""
+    """Add a withdrawn call. `is_interrupted`: the whole run was cancelled."""
     (asked,), part = line["arguments"], redact(unpack(line["reply"]))
     check_usage(Row(line["id"], CUT, (), part, False, 1, 0, 0))
-    if is_interrupted and part:  # of what is no model nothing is said: it waits for its end
-        found.interrupted.add(asked)
+    if is_interrupted and part:  # other operations have no partial reply
+        found.interrupted_digests.add(asked)
     elif asked:
-        found.cut.setdefault(asked, {})[line["id"]] = part
+        found.withdrawn_calls.setdefault(asked, {})[line["id"]] = part
     else:
-        found.unmade[line["id"]] = part
+        found.unstarted_calls[line["id"]] = part

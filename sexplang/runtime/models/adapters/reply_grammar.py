@@ -1,35 +1,35 @@
-"""JSON Schemas of an answer and of tools → the one schema that the engine makes a grammar of.
+"""One schema for the local engine's grammar, made of the schemas of the answer and the tools.
 
-Each has a place of its own there, and its references to itself are moved to it. What a grammar
-cannot say is left out: whoever needs to be sure checks the reply.
+Each schema is moved to a place of its own, with its references. Keywords that a grammar cannot
+express are dropped, so the reply must be checked.
 """
 
 import re
 from typing import Any
 
-from sexplang.runtime.models.server_failures import cannot
+from sexplang.runtime.models.server_failures import refuse_unsupported
 from sexplang.terms.schema.schemas import Unbounded, bound_of
 
 MOST_REPETITIONS = 2000
-"""The engine's own bound."""
+"""The engine's maximum of repetitions."""
 
 _ANSWERS = ("none", "auto")
 
-# Where schemas stand inside a schema: behind names, in a list, by themselves.
+# Keywords with subschemas: by name, in a list, directly.
 _NAMED = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
 _LISTED = ("anyOf", "oneOf", "allOf", "prefixItems")
 _ALONE = ("items", "contains", "propertyNames", "not", "if", "then", "else")
 _ALONE_OR_FLAG = ("additionalProperties", "unevaluatedItems", "unevaluatedProperties")
 
 _BEYOND = re.compile(r"\\[a-zA-Z]|\(\?|^[^^]|[^$]$")
-"""Patterns that are not anchored, or hold classes and groups that grammars lack."""
+"""Patterns that are not anchored, or use classes and groups that grammars lack."""
 
 
 def reply_schema(
     tools: list[dict[str, Any]], output: dict[str, Any] | None, choice: dict[str, Any]
 ) -> dict[str, Any] | None:
-    """The schema of a reply: none, the output's, or a union of the answer and each tool. `choice`
-    is the protocol's `tool_choice`. Raises a Refusal where it leaves nothing to say."""
+    """Return the schema of a reply: None, the output's schema, or a union of answer and tools.
+    `choice` is the protocol's `tool_choice`. Raises a Refusal if no reply would be possible."""
     if not tools and output is None and not choice:
         return None
     kind = choice.get("type", "auto")
@@ -46,7 +46,9 @@ def reply_schema(
             homes[f"tool{at}"] = input_schema(tool)
             parts.append(_object({"tool": {"const": tool["name"]}, "input": _at(f"tool{at}")}))
     if not parts:
-        raise cannot(f"the local model has no tool for the tool_choice {choice}", "name a tool")
+        raise refuse_unsupported(
+            f"the local model has no tool for the tool_choice {choice}", "name a tool"
+        )
     union = parts[0] if len(parts) == 1 else {"anyOf": parts}
     for home, schema in homes.items():
         _check(schema, home)
@@ -59,18 +61,18 @@ def reply_schema(
 
 
 def _check(schema: Any, home: str) -> None:
-    """The engine writes out what references stand for. Raises a Refusal for what has no bound."""
+    """Raise a Refusal for a schema of unbounded size: the engine expands references."""
     try:
         bound_of(schema)
     except Unbounded as why:
         what = "the output" if home == "reply" else "a tool"
-        raise cannot(
+        raise refuse_unsupported(
             f"the local model cannot hold to the schema of {what}: {why}", "make it smaller"
         ) from None
 
 
 def input_schema(tool: dict[str, Any]) -> dict[str, Any]:
-    """What a tool takes: always an object."""
+    """Return the input schema of a tool, which is always an object."""
     return {"type": "object", **tool.get("input_schema", {})}
 
 
@@ -88,7 +90,7 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def relocate_schema(schema: Any, home: str) -> dict[str, Any]:
-    """A schema as it is said at `home`, a place in another document."""
+    """Return a schema with its references adapted to the place `home` in another document."""
     made: dict[str, Any] = {}
     for key, value in schema.items() if isinstance(schema, dict) else ():
         if key == "$ref" and isinstance(value, str) and value.startswith("#"):

@@ -1,7 +1,7 @@
-"""A file of replies → a model that gives them: for tests, examples and demonstrations.
+"""The model with scripted replies from a file, for tests, examples and demonstrations.
 
-A list of replies is taken in order, for each task from its beginning; or a list of rules
-`{"task" "contains" "reply" "times"}`, of which the first that fits replies.
+A list of replies is taken in order, for each task from its beginning. In a list of rules `{"task"
+"contains" "reply" "times"}`, the first matching rule replies.
 """
 
 import json
@@ -30,7 +30,7 @@ _SHARED = (
 
 @frozen
 class Rule:
-    """When to reply and what; None fits everything, or for ever."""
+    """A condition and a reply. A condition of None always holds."""
 
     reply: Any
     task: str | None = None
@@ -41,15 +41,15 @@ class Rule:
 def read_scripted_model(
     path: str, log: Log | None = None
 ) -> Callable[[dict[str, Any], Request], Any]:
-    """The model that a script stands for. Raises a Refusal `bad-script` with the place."""
+    """Return the model of a script file. Raises a Refusal `bad-script` with the place."""
     return make_replies(read_script(path), path, log)
 
 
 def make_replies(
     script: list[Any], path: str, log: Log | None = None
 ) -> Callable[[dict[str, Any], Request], Any]:
-    """The model that replies with what is in a checked script; `path` names it. `log` is told once
-    where a second task reads the same list, from its beginning."""
+    """Return the model of a checked script. `path` names the script in errors. `log` is called once
+    when a second task reads the same list from its beginning."""
     taken: Counter[Any] = Counter()
 
     def reply(payload: dict[str, Any], request: Request) -> Any:
@@ -85,46 +85,48 @@ def _by_rule(
 
 
 def read_script(path: str) -> list[Any]:
-    """The replies or the Rules of a file, checked."""
+    """Return the checked replies or rules of a file."""
     try:
         with open(path, encoding="utf-8-sig") as file:
-            script = json.load(file, object_pairs_hook=_each_once)
-    except _Twice as twice:
-        raise bad(path, f"has the key `{twice}` twice in one table: keep one") from None
+            script = json.load(file, object_pairs_hook=_table_of_pairs)
+    except _DuplicateKey as twice:
+        raise refuse_script(path, f"has the key `{twice}` twice in one table: keep one") from None
     except OSError as error:
-        raise bad(path, f"cannot be read: {error.strerror}") from None
+        raise refuse_script(path, f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise bad(path, f"is not UTF-8 text (byte {error.start}): save it as UTF-8") from None
+        raise refuse_script(
+            path, f"is not UTF-8 text (byte {error.start}): save it as UTF-8"
+        ) from None
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise bad(path, f"{where}: {error.msg}", line=error.lineno) from None
+        raise refuse_script(path, f"{where}: {error.msg}", line=error.lineno) from None
     except ValueError:  # CPython does not convert it
-        raise bad(path, "holds an integer of more than 4,300 digits") from None
+        raise refuse_script(path, "holds an integer of more than 4,300 digits") from None
     except RecursionError:
-        raise bad(path, "is nested too deep") from None
+        raise refuse_script(path, "is nested too deep") from None
     return check_script(script, path)
 
 
-class _Twice(Exception):
-    """A key that stands twice in a table."""
+class _DuplicateKey(Exception):
+    """A key occurs twice in an object."""
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _table_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
         names = [key for key, _ in pairs]
-        raise _Twice(next(key for key in made if names.count(key) > 1)[:40])
+        raise _DuplicateKey(next(key for key in made if names.count(key) > 1)[:40])
     return made
 
 
 def check_script(script: Any, path: str) -> list[Any]:
-    """The replies or the Rules that data stand for."""
+    """Return the replies or rules in data. Raises a Refusal `bad-script`."""
     if not isinstance(script, list):
-        raise bad(path, "is not a list of replies")
+        raise refuse_script(path, "is not a list of replies")
     rules = [isinstance(item, dict) and "reply" in item for item in script]
     if any(rules) and not all(rules):
         at = rules.index(False)
-        raise bad(path, f"item {at + 1} is a reply, but others are rules", item=at + 1)
+        raise refuse_script(path, f"item {at + 1} is a reply, but others are rules", item=at + 1)
     if not any(rules):
         for at, item in enumerate(script):
             _check_reply(item, path, at + 1)
@@ -140,9 +142,11 @@ def _rule(item: dict[str, Any], path: str, at: int) -> Rule:
         if key in ("reply", "usage"):
             continue
         if key not in _RULE:
-            raise bad(path, f"item {at} has `{key}`; a rule has task, contains, reply, times", at)
+            raise refuse_script(
+                path, f"item {at} has `{key}`; a rule has task, contains, reply, times", at
+            )
         if value is not None and type(value) is not _RULE[key]:
-            raise bad(path, f"item {at}: `{key}` is not a {_RULE[key].__name__}", at)
+            raise refuse_script(path, f"item {at}: `{key}` is not a {_RULE[key].__name__}", at)
     reply = item["reply"]
     if "usage" in item:
         body = reply if isinstance(reply, dict) else {_kind(reply): reply}
@@ -159,19 +163,21 @@ _SAYS = ("text", "tool_use", "content", "error")
 
 
 def _check_reply(reply: Any, path: str, at: int) -> None:
-    """A reply is a string, a list of blocks, or a table that says one thing."""
+    """Check a reply: a string, a list of blocks, or an object with one meaning."""
     if isinstance(reply, str):
         return
     if isinstance(reply, list):
         reply = {"content": reply}
     if not isinstance(reply, dict):
-        raise bad(path, f"item {at} is not a reply: a string, a list of blocks or a table", at)
+        raise refuse_script(
+            path, f"item {at} is not a reply: a string, a list of blocks or a table", at
+        )
     said = [key for key in _SAYS if key in reply]
     if len(said) != 1:
-        raise bad(path, f"item {at} must have exactly one of {', '.join(_SAYS)}", at)
+        raise refuse_script(path, f"item {at} must have exactly one of {', '.join(_SAYS)}", at)
     check_usage(reply.get("usage", {}), path, at)
     if not isinstance(reply.get("stop_reason", ""), str):
-        raise bad(path, f"item {at}: `stop_reason` is not a string", at)
+        raise refuse_script(path, f"item {at}: `stop_reason` is not a string", at)
     value = reply[said[0]]
     if said[0] in ("text", "error"):
         fits = isinstance(value, str)
@@ -183,19 +189,19 @@ def _check_reply(reply: Any, path: str, at: int) -> None:
             isinstance(block, dict) and isinstance(block.get("type"), str) for block in value
         )
     if not fits:
-        raise bad(path, f"item {at}: `{said[0]}` has not the right form", at)
+        raise refuse_script(path, f"item {at}: `{said[0]}` has not the right form", at)
 
 
 _CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 def check_usage(usage: Any, path: str, at: int) -> None:
-    """Raises a Refusal `bad-script` where tokens are not counted in whole numbers."""
+    """Raise a Refusal `bad-script` for token counts that are not whole numbers."""
     if not isinstance(usage, dict):
-        raise bad(path, f"item {at}: `usage` is not a table", at)
+        raise refuse_script(path, f"item {at}: `usage` is not a table", at)
     for key in ("input_tokens", "output_tokens", *_CACHED):
         if type(usage.get(key, 0)) is not int or usage.get(key, 0) < 0:
-            raise bad(path, f"item {at}: `{key}` is not a whole number from 0", at)
+            raise refuse_script(path, f"item {at}: `{key}` is not a whole number from 0", at)
 
 
 def _is_tool_use(call: Any) -> bool:
@@ -207,7 +213,7 @@ def _is_tool_use(call: Any) -> bool:
 
 
 def shape_reply(reply: Any, path: str, request: Request) -> dict[str, Any]:
-    """A scripted reply as a model's: `{content stop_reason usage model}`."""
+    """Return a scripted reply as `{content stop_reason usage model}`."""
     if isinstance(reply, str):
         reply = {"text": reply}
     elif isinstance(reply, list):
@@ -232,7 +238,7 @@ def shape_reply(reply: Any, path: str, request: Request) -> dict[str, Any]:
 
 
 def _with_id(block: dict[str, Any], identity: str, at: int) -> dict[str, Any]:
-    """A call of a tool needs an id; it follows from the request's identity, so a run repeats."""
+    """Add an id to a tool call. It is derived from the request's identity, so a run repeats."""
     if block["type"] != "tool_use" or "id" in block:
         return block
     made = sha256(f"{identity}/{at}".encode()).hexdigest()[:16]
@@ -243,7 +249,7 @@ _REASONS = ("llm_error", "connection_error", "protocol_error", "configuration_er
 
 
 def make_scripted_error(type: str) -> Refusal:
-    """`{"error": type}`: the failure as it stands when all attempts are over."""
+    """Return the error of `{"error": type}`, as it is after all attempts."""
     reason = type if type in _REASONS else "llm_error"
     return make_task_failure(
         reason,
@@ -255,7 +261,7 @@ def make_scripted_error(type: str) -> Refusal:
 
 
 def whole_text(payload: dict[str, Any]) -> str:
-    """All text of a request: system prompt and messages."""
+    """Return all text of a request: system prompt and messages."""
     return "\n".join(
         [_texts(payload.get("system"))]
         + [_texts(message.get("content")) for message in payload.get("messages") or ()]
@@ -263,7 +269,7 @@ def whole_text(payload: dict[str, Any]) -> str:
 
 
 def _texts(content: Any) -> str:
-    """The text in a message's content, tool results included."""
+    """Return the text in a message's content, including tool results."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
@@ -279,7 +285,7 @@ def _texts(content: Any) -> str:
 def mismatch(
     path: str, task: str | None, payload: dict[str, Any], script: list[Any], taken: Counter[Any]
 ) -> Refusal:
-    """Nothing in the script fits: show what was asked."""
+    """Return the refusal of a request that no entry of the script matches; it shows the request."""
     last = last_message(payload)
     name = f"`{task}`" if task else "a call outside any task"
     if script and isinstance(script[0], Rule):
@@ -298,7 +304,7 @@ def mismatch(
 
 
 def last_message(payload: dict[str, Any]) -> str:
-    """The beginning of what was said last, for errors that show a request."""
+    """Return the beginning of the last message, for errors."""
     return _short(_texts((payload.get("messages") or [{}])[-1].get("content")))
 
 
@@ -306,7 +312,9 @@ def _short(words: str) -> str:
     return words if len(words) <= EXCERPT else words[:EXCERPT] + " …"
 
 
-def bad(path: str, problem: str, item: int | None = None, line: int | None = None) -> Refusal:
+def refuse_script(
+    path: str, problem: str, item: int | None = None, line: int | None = None
+) -> Refusal:
     place = {"item": item, "line": line}
     return refuse(
         "bad-script",

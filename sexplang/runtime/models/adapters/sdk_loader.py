@@ -1,7 +1,7 @@
-"""The SDK → loaded, in a thread of its own.
+"""The background import of the SDK.
 
-It takes seconds. Meanwhile deadlines pass as they should, and whoever waits can be interrupted: an
-interruption in the middle of an import would be lost there, or leave half of it.
+The import takes seconds. In a thread, deadlines still fire and waits can be interrupted. An
+interrupted import in the main thread would be incomplete or lose the interruption.
 """
 
 from functools import cache
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _NEEDED = ("anthropic", "aiohttp")
 _GLANCE = 0.01
-"""Seconds between two looks whether it is there."""
+"""Seconds between two checks for completion."""
 
 
 class _Loader(Thread):
@@ -28,12 +28,12 @@ class _Loader(Thread):
         try:
             for name in _NEEDED:
                 import_module(name)
-        # A broken installation may raise anything; the call that needs it says so.
+        # A broken installation may raise any error; the call reports it.
         except Exception as error:
             self.why = error
 
     def check(self) -> None:
-        """Raises a Refusal if it could not be loaded."""
+        """Raise a Refusal if the import failed."""
         if self.why is not None:
             raise make_task_failure(
                 "configuration_error",
@@ -46,14 +46,14 @@ class _Loader(Thread):
 
 @cache
 def start_loading() -> _Loader:
-    """The one thread, which has begun."""
+    """Start the one loader thread and return it."""
     thread = _Loader()
     thread.start()
     return thread
 
 
 def is_loaded() -> bool:
-    """Whether nobody has to wait for it. Raises a Refusal if it could not be loaded."""
+    """Whether the SDK is loaded. Raises a Refusal if the import failed."""
     thread = start_loading()
     if thread.is_alive():
         return False
@@ -62,19 +62,19 @@ def is_loaded() -> bool:
 
 
 def wait() -> None:
-    """Waits for it where no event loop runs. Raises a Refusal if it cannot be loaded."""
+    """Wait for the SDK outside an event loop. Raises a Refusal if the import failed."""
     while not is_loaded():
         start_loading().join(_GLANCE)
 
 
 async def wait_for_call(request: "Request") -> None:
-    """Waits for it on behalf of a call, which has taken nothing until then. Raises as above."""
+    """Wait for the SDK before a call, which has used nothing so far. Raises as `wait` does."""
     from anyio import sleep
 
-    from sexplang.runtime.driver.event_loop import follow
+    from sexplang.runtime.driver.event_loop import follow_attempts
     from sexplang.runtime.models.attempts import Attempts
 
-    follow(request, Attempts())
+    follow_attempts(request, Attempts())
     try:
         while not is_loaded():
             await sleep(_GLANCE)

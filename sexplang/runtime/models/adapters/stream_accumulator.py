@@ -1,4 +1,4 @@
-"""Events of a streamed reply, one after the other → the message that they make."""
+"""The accumulation of a streamed reply's events into a message."""
 
 import json
 import re
@@ -8,25 +8,25 @@ from typing import Any, NoReturn
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.values.boundary import INTEGER_BITS
 
-# What a delta adds to its block, and where: pieces that are joined at the end, or the last one.
+# The field that each kind of delta extends: pieces are joined at the end, or the last one counts.
 _PIECES = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 
 
 @define(eq=False)
 class StreamAccumulator:
-    """A message that arrives. Raises KeyError, IndexError, TypeError, AttributeError or ValueError
-    for events that lack what the protocol wants, or come out of order."""
+    """A partial message. Raises KeyError, IndexError, TypeError, AttributeError or ValueError for
+    events that violate the protocol."""
 
     message: dict[str, Any] = field(factory=dict)
-    over: bool = False
-    """Whether the event that ends a message has come."""
-    cut: bool = False
-    """Whether the input of a tool is not whole."""
+    is_complete: bool = False
+    """Whether the final event has arrived."""
+    has_cut_input: bool = False
+    """Whether the input of a tool call is incomplete."""
     _pieces: dict[tuple[int, str], list[str]] = field(factory=dict)
 
     @property
     def text(self) -> str:
-        """What the model has said so far, of a block that is not whole too."""
+        """The text received so far, including the current block."""
         blocks = self.message.get("content")
         said = []
         for at, block in enumerate(blocks if isinstance(blocks, list) else ()):
@@ -38,7 +38,7 @@ class StreamAccumulator:
 
     @property
     def usage(self) -> dict[str, int]:
-        """What the server has counted so far."""
+        """The counts received so far."""
         said = self.message.get("usage")
         return {
             str(name): count
@@ -47,7 +47,7 @@ class StreamAccumulator:
         }
 
     def take(self, event: dict[str, Any]) -> str:
-        """The next event. Gives what the model has written in it."""
+        """Add an event. Return the text in it."""
         match event["type"]:
             case "message_start":
                 self.message = dict(event["message"])
@@ -60,8 +60,8 @@ class StreamAccumulator:
             case "message_delta":
                 self._end(event["delta"], event.get("usage") or {})
             case "message_stop":
-                self.message["content"]  # there was a beginning
-                self.over = True
+                self.message["content"]  # the message has begun
+                self.is_complete = True
         return ""
 
     def _grow(self, at: int, delta: dict[str, Any]) -> str:
@@ -90,26 +90,26 @@ class StreamAccumulator:
 
     def _input(self, block: dict[str, Any], text: str) -> None:
         try:
-            block["input"] = _whole(text) if text else block.get("input")
+            block["input"] = _parse_strict(text) if text else block.get("input")
         except ValueError:
             try:
-                block["input"] = _loose(text)
+                block["input"] = _parse_lenient(text)
             except RecursionError:
                 block["input"] = text
             except ValueError:
-                # Nobody may act on a part of it, so no part of it is kept.
-                self.cut, block["input"] = True, {}
+                # An incomplete input must not be used, so it is dropped.
+                self.has_cut_input, block["input"] = True, {}
 
     def _end(self, delta: dict[str, Any], usage: dict[str, Any]) -> None:
         self.message.update({key: value for key, value in delta.items() if value is not None})
         counted = {key: value for key, value in usage.items() if value is not None}
         if counted:
-            # Totals, not additions: what is said at the end replaces what was said before.
+            # Totals, not increments: later counts replace earlier ones.
             self.message["usage"] = {**(self.message.get("usage") or {}), **counted}
 
 
-def _whole(text: str) -> Any:
-    """JSON, and nothing beside it. Raises ValueError, also for what `_loose` has to judge."""
+def _parse_strict(text: str) -> Any:
+    """Parse JSON. Raises ValueError, also for values that `_parse_lenient` must check."""
     from jiter import from_json
 
     if _LARGE.search(text):
@@ -118,16 +118,16 @@ def _whole(text: str) -> Any:
 
 
 _LARGE = re.compile(r"[0-9]{200}|[eE]\+?[0-9]{3}")
-"""What may be an integer beyond the limit, or larger than any float."""
+"""A number that may be an integer beyond the digit limit, or larger than any float."""
 
 _CONVERTED = 4_300
-"""Digits that CPython makes an integer of."""
+"""Maximum digits of an integer that CPython converts."""
 
 
-def _loose(text: str) -> Any:
-    """The same, half characters as `?`; the text itself where it is JSON that nobody can hold, with
-    a key twice in one object or a number beyond the limit: whoever asked says so. Raises ValueError
-    and, for what nests too deep to be looked at, RecursionError."""
+def _parse_lenient(text: str) -> Any:
+    """Parse JSON with surrogate halves as `?`. Return the text itself for JSON with a duplicate key
+    or a number beyond the limit; the caller reports it. Raises ValueError, or RecursionError for
+    too deep nesting."""
     unfit: list[str] = []
 
     def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

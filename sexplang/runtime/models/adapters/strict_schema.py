@@ -1,11 +1,11 @@
-"""A JSON Schema → the form in which servers of the Messages protocol enforce it."""
+"""The form of a JSON Schema that servers of the Messages protocol enforce."""
 
 from typing import Any
 
 
 def enforceable(schema: dict[str, Any]) -> dict[str, Any] | None:
-    """The schema as servers take it; None for one that they cannot enforce. What this drops is
-    checked again when the reply is read."""
+    """Return the schema for the server, or None if it cannot enforce it. Dropped keywords are
+    checked when the reply is read."""
     from anthropic import transform_schema
 
     if _is_open(schema):
@@ -18,8 +18,8 @@ def enforceable(schema: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _is_open(schema: dict[str, Any]) -> bool:
-    """Whether some object in a schema is meant to have keys that it does not name. Servers allow
-    none: where none are named at all, the only reply would be `{}`."""
+    """Whether a schema has an object with keys that it does not name. Servers forbid such keys, so
+    an object without named keys could only be `{}`."""
     work: list[Any] = [schema]
     while work:
         part = work.pop()

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from sexplang.compiler import RESERVED
+from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.form import Literal
-from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.source import Source, Span
 from sexplang.terms.template import FunctionCallNode, Template, TemplateNode
 from sexplang.terms.values.value import Fault, Task

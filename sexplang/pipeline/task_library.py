@@ -7,10 +7,10 @@ what it may hold is told why there is nothing (`spec/decisions/broken-files-in-a
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from sexplang.build.builder import Find
-from sexplang.build.pipeline import build
-from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.pipeline.builder import Find
+from sexplang.pipeline.pipeline import build
 from sexplang.terms.classes.node import evolve, field, frozen
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source
 from sexplang.terms.values.value import Fault, Task
 

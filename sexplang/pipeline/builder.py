@@ -5,18 +5,18 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from sexplang.build.template_calls import Calling
 from sexplang.compiler import compile_unit, unknown_effect
-from sexplang.package.package_data import STANDARD, defaults_for, read_shipped
 from sexplang.machine import HIGHER
+from sexplang.package.package_data import STANDARD, defaults_for, read_shipped
+from sexplang.pipeline.template_calls import Calling
+from sexplang.pipeline.template_files import Beside, check_template, diagnose, library_of
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.reader import read
-from sexplang.build.macros import Macros
-from sexplang.build.template_files import Beside, check_template, library_of, diagnose
+from sexplang.terms.classes.node import define, field
 from sexplang.terms.core import Const, Local
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form
-from sexplang.terms.classes.node import define, field
+from sexplang.terms.macro import Expander
 from sexplang.terms.program import Export, Function, Program, Unit
 from sexplang.terms.source import Source, Span
 from sexplang.terms.template import TemplateNode
@@ -98,7 +98,11 @@ class Builder:
         """Compiles a module, those it imports first; its public names."""
         known = self.exports.get(source.name)
         before = self._input_exports() if main and self.inputs else None
-        return self.compile_unit(source, read(source), main, before).exports if known is None else known
+        return (
+            self.compile_unit(source, read(source), main, before).exports
+            if known is None
+            else known
+        )
 
     def compile_unit(
         self,
@@ -326,3 +330,24 @@ def _standard_name(module: str) -> str:
 def _standard_forms(module: str) -> tuple[Source, tuple[Form, ...]]:
     source = Source(_standard_name(module), read_shipped(f"stdlib/{module}.sexp"))
     return source, read(source)
+
+
+class Macros:
+    """The expander of one file. Most programs start without it: the first macro loads it."""
+
+    def __init__(self, words: frozenset[str]) -> None:
+        self._words = words
+        self._made: Expander | None = None
+
+    def rules(self, form: Form) -> Any:
+        return self._expander().rules(form)
+
+    def expand(self, *use: Any) -> Form:
+        return self._expander().expand(*use)
+
+    def _expander(self) -> Expander:
+        if self._made is None:
+            from sexplang.expander import Expander as Rewriter
+
+            self._made = Rewriter(self._words)
+        return self._made

@@ -7,17 +7,17 @@ xml  ─▶ templates ─▶ Task          ┴─▶ Program
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sexplang.build.builder import Builder, Find
 from sexplang.compiler import operations_in
-from sexplang.package.package_data import STANDARD
 from sexplang.machine.scopes.budgets import Meter, Price, rough_estimate
+from sexplang.package.package_data import STANDARD
+from sexplang.pipeline.builder import Builder, Find
+from sexplang.terms.classes.node import evolve, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.model.roles import Models
-from sexplang.terms.texts.nearest import did_you_mean
-from sexplang.terms.classes.node import evolve, frozen
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import TaskSystem
+from sexplang.terms.texts.nearest import did_you_mean
 from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault, Operation, Primitive, Task, Value
 
@@ -72,9 +72,8 @@ def tasks(
     from sexplang.templates import json_schema, read_reply, xml_words
 
     tools = dict(tools or {})
-    key = (
-        f"{to_source(tools)} {models} {memory} {has_own_memory} {folder} {all_tools} {max_task_depth}"
-    )
+    flags = f"{memory} {has_own_memory} {folder} {all_tools} {max_task_depth}"
+    key = f"{to_source(tools)} {models} {flags}"
     if key not in _systems:
         _systems[key] = task_system(
             read_reply,

@@ -7,13 +7,13 @@ table and its parameters, so that whoever imports it can call it.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from sexplang.terms.classes.node import define, evolve, field
 from sexplang.terms.core import Call, CallKnown, Const, Core, Known, Local
 from sexplang.terms.core import Path as PathInto
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
-from sexplang.terms.texts.nearest import did_you_mean
-from sexplang.terms.classes.node import define, evolve, field
 from sexplang.terms.program import Export, Function, Parameter, Unit
 from sexplang.terms.template import ArgumentNode, FunctionCallNode, ParameterPath, TemplateNode
+from sexplang.terms.texts.nearest import did_you_mean
 from sexplang.terms.values.value import Task
 
 

@@ -21,3 +21,8 @@ def page(code: str) -> str | None:
 def nearest_code(code: str) -> str | None:
     """The known code that a mistyped one most resembles."""
     return nearest(code.lower().replace("_", "-"), codes(), 0.5)
+
+
+def guide() -> str:
+    """The guide, as Markdown; its examples are run by the tests."""
+    return read_shipped("stdlib/guide.md")

@@ -7,10 +7,10 @@ import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Literal
 
-from sexplang.build.builder import Find
-from sexplang.build.pipeline import build
-from sexplang.terms.diagnostic import Diagnostics
+from sexplang.pipeline.builder import Find
+from sexplang.pipeline.pipeline import build
 from sexplang.terms.classes.node import evolve, frozen
+from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.program import Input, Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import GIVEN, error_record, make_failed_result, partial_of, task_result
@@ -254,7 +254,11 @@ def make_failure(error: Record, path: Path | None, trail: "Trail | None" = None)
         error = error_record(
             "TASK_FAILURE", reason, fields["message"], details=details, hint=fields["hint"]
         )
-    return make_failed_result(error) if path is None else make_failed_result(error, execution_path=path)
+    return (
+        make_failed_result(error)
+        if path is None
+        else make_failed_result(error, execution_path=path)
+    )
 
 
 def unreadable(found: Diagnostics, path: Path | None) -> Record:

@@ -1,5 +1,5 @@
-"""The fault of a function that was given the answer of a task: it names the task, and says how the
-task gives another kind of answer."""
+"""The fault of a function that gets the answer of a task with the wrong type: it names the task and
+the way to declare another type."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.value import Fault, Primitive, Task, Value
 
 Tasks = tuple[tuple[int, Task], ...]
-"""Which of the arguments of a call are answers, and of which tasks."""
+"""The indexes of the arguments that are answers, each with its task."""
 
 _TYPES = (
     ("number", "integer"),
@@ -17,11 +17,11 @@ _TYPES = (
     ("table", "{name: string}"),
     ("list", "[string]"),
 )
-"""A word in what a function takes, and the type of an answer that it would take."""
+"""A word in a function's expectation, and the answer type that would fit."""
 
 
 def tasks_of(arguments: Sequence[Core]) -> Tasks:
-    """The arguments that are calls of tasks."""
+    """Return the arguments that are calls of tasks."""
     found: list[tuple[int, Task]] = []
     for at, argument in enumerate(arguments):
         if type(argument) is Call and type(argument.callee) is Const:
@@ -32,7 +32,7 @@ def tasks_of(arguments: Sequence[Core]) -> Tasks:
 
 
 def name_tasks(primitive: Primitive, tasks: Tasks) -> Primitive:
-    """The primitive, whose faults name the task whose answer does not fit."""
+    """Return the primitive with faults that name the task whose answer does not fit."""
     function: Callable[..., Value] = primitive.function
 
     def name_answer(*values: Value) -> Value:
@@ -45,7 +45,7 @@ def name_tasks(primitive: Primitive, tasks: Tasks) -> Primitive:
 
 
 def misfit(fault: Fault, tasks: Tasks, values: Sequence[Any]) -> Fault:
-    """The fault, with the task whose answer is of the wrong kind."""
+    """Return the fault with the name of the task whose answer has the wrong type."""
     if fault.code != "wrong-type" or fault.error is not None:
         return fault
     for at, task in tasks:

@@ -1,5 +1,6 @@
-"""The fault of a function that was given a variable: where a body binds it to the answer of a task,
-the fault names the task. That is looked up when it happens: code that runs knows nothing of it.
+"""The fault of a function that gets a variable bound to the answer of a task: it names the task.
+
+The binding is looked up when the fault occurs. Running code does not know it.
 """
 
 from typing import Any
@@ -13,13 +14,14 @@ from sexplang.terms.source import Span
 from sexplang.terms.values.value import Fault, Task
 
 Answers = tuple[tuple[Local, Task], ...]
-"""The arguments of a call that are variables, and of which tasks they are the answers."""
+"""The arguments of a call that are variables, each with the task whose answer it holds."""
 
 _known: WeakKeyDictionary[Linked, dict[Span, Answers]] = WeakKeyDictionary()
 
 
 def name_task(fault: Fault, linked: Linked) -> Fault:
-    """The fault, with the task whose answer does not fit, if that is bound to a variable."""
+    """Return the fault with the name of the task, if the misfit is a variable bound to its
+    answer."""
     if fault.code != "wrong-type" or fault.span is None or fault.span.source.is_library:
         return fault
     found = _answers(linked).get(fault.span)
@@ -30,7 +32,7 @@ def name_task(fault: Fault, linked: Linked) -> Fault:
 
 
 def _answers(linked: Linked) -> dict[Span, Answers]:
-    """Which calls of the program take such variables, by their places."""
+    """Return the calls of the program that take such variables, by place."""
     if linked not in _known:
         _known[linked] = _find_answers(linked)
     return _known[linked]
@@ -53,7 +55,7 @@ def _find_answers(linked: Linked) -> dict[Span, Answers]:
 
 
 def _value(env: Any, local: Local) -> Any:
-    """What a variable held; None where the environment is of another place."""
+    """Return the value of a variable; None if the environment belongs to another place."""
     for _ in range(local.depth):
         env = env[0] if type(env) is tuple and env else None
     return env[local.index] if type(env) is tuple and local.index < len(env) else None

@@ -10,13 +10,13 @@ from itertools import count
 from operator import ge, gt, le, lt
 from typing import Any, TypeAlias, TypeGuard
 
-from sexplang.analysis.domain.bounds import GREATEST, Bound, atom, no_bound, number, plus
+from sexplang.analysis.domain.bounds import GREATEST, Bound, add, atom, no_bound, number
 from sexplang.analysis.domain.effects_and_calls import (
     NOTHING,
     EffectCounts,
-    either,
+    add_counts,
+    max_counts,
     repeat_work,
-    together,
 )
 from sexplang.analysis.domain.handler_stack import ActiveLoop
 from sexplang.analysis.domain.primitive_results import size_of
@@ -178,7 +178,7 @@ BY_HAND = 10_000
 def repeat(m: AbstractInterpreter, node: Repeat, at: Location) -> Steps:
     count, before = yield m.evaluate(node.count, at)
     value, work = yield m.evaluate(node.body, at)
-    return m.values.within((value,)), together(
+    return m.values.within((value,)), add_counts(
         before, repeat_work(work, count_of(count, at.place(node)))
     )
 
@@ -193,7 +193,7 @@ def loop(m: AbstractInterpreter, node: Loop, at: Location) -> Steps:
         turning.wanted = turning.variables
         slots = m.values.environment(at.environment, turning.variables)
         inside = evolve(at, environment=slots, loop=turning)
-        value, (always, again, last) = yield _ways(m, node.body, inside, leading)
+        value, (always, again, last) = yield _split_by_exit(m, node.body, inside, leading)
         if turning.wanted == turning.variables:
             break
         known = turning.variables
@@ -204,20 +204,20 @@ def loop(m: AbstractInterpreter, node: Loop, at: Location) -> Steps:
             pairs = zip(known, turning.wanted, strict=True)
             turning.variables = tuple([old if old is new else ANY for old, new in pairs])
     if again is None:
-        return value, together(before, always, last or NOTHING)
+        return value, add_counts(before, always, last or NOTHING)
     recurs, turns = _turns(m, node, inits, at)
     rest = repeat_work(again, recurs), last or NOTHING
-    return value, together(before, repeat_work(always, turns), *rest)
+    return value, add_counts(before, repeat_work(always, turns), *rest)
 
 
-Ways: TypeAlias = tuple[EffectCounts, EffectCounts | None, EffectCounts | None]
+CountsByExit: TypeAlias = tuple[EffectCounts, EffectCounts | None, EffectCounts | None]
 """The counts of a turn before a `recur`, and of the last turn; None if there is none. The first
 part is done in every turn."""
 
 
-def _ways(
+def _split_by_exit(
     m: AbstractInterpreter, node: Any, at: Location, leading: frozenset[int]
-) -> Generator[Any, Any, tuple[Abstract, Ways]]:
+) -> Generator[Any, Any, tuple[Abstract, CountsByExit]]:
     """Interpret a body in tail position. Return its value, and its counts by exit."""
     kind = type(node)
     if kind is Recur:
@@ -228,13 +228,17 @@ def _ways(
         seen, before = yield m.each(first, at)
         inner = node.body if kind is Let else node.items[-1]
         inside = at.with_slots(m.values, seen) if kind is Let else at
-        value, (always, again, last) = yield _ways(m, inner, inside, leading)
-        return value, (together(before, always), again, last)
+        value, (always, again, last) = yield _split_by_exit(m, inner, inside, leading)
+        return value, (add_counts(before, always), again, last)
     if kind is If and id(node) in leading:
         _, before = yield m.evaluate(node.test, at)
-        left, one = yield _ways(m, node.then, at, leading)
-        right, other = yield _ways(m, node.otherwise, at, leading)
-        return m.values.join(left, right), (before, _way(one, other, 1), _way(one, other, 2))
+        left, one = yield _split_by_exit(m, node.then, at, leading)
+        right, other = yield _split_by_exit(m, node.otherwise, at, leading)
+        return m.values.join(left, right), (
+            before,
+            _combine_exit(one, other, 1),
+            _combine_exit(one, other, 2),
+        )
     value, work = yield m.evaluate(node, at)
     if id(node) in leading:
         return value, (work, NOTHING, NOTHING)
@@ -257,10 +261,10 @@ def _leading(body: Any) -> frozenset[int]:
     return frozenset(found)
 
 
-def _way(one: Ways, other: Ways, which: int) -> EffectCounts | None:
+def _combine_exit(one: CountsByExit, other: CountsByExit, which: int) -> EffectCounts | None:
     """Return the counts of two branches with the same exit."""
-    works = [together(ways[0], way) for ways in (one, other) if (way := ways[which]) is not None]
-    return either(*works) if works else None
+    works = [add_counts(ways[0], way) for ways in (one, other) if (way := ways[which]) is not None]
+    return max_counts(*works) if works else None
 
 
 @rule_for(Recur)
@@ -282,7 +286,7 @@ def _turns(
         if all(is_shorter(arguments[slot - 1], slot, tests) for arguments, tests in tested):
             size = size_of(init, at.place(node))  # of an empty list there is no rest: that fails
             if size.is_bounded:
-                return size, plus(size, number(1))
+                return size, add(size, number(1))
         if not isinstance(init, Constant) or type(init.value) not in (int, float):
             continue
         steps = {step_of(one, slot) for one in given}
@@ -338,7 +342,7 @@ def _least(
         first = evolve(number_of(end), shift=more - start)
         return atom(first, span), atom(evolve(first, shift=more - start + 1, least=1), span)
     if isinstance(end, UpperBound):
-        return plus(end.most, number(more)), plus(end.most, number(more + 1))
+        return add(end.most, number(more)), add(end.most, number(more + 1))
     return None
 
 

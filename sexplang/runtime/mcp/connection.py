@@ -174,9 +174,7 @@ class Connection:
                 hint="ask for less at once; a server may send a text twice, once as structured",
                 tool=name,
             )
-        if not self._says_lost(error) or await self._is_there(
-            live
-        ):  # servers can send it too
+        if not self._says_lost(error) or await self._is_there(live):  # servers can send it too
             return make_task_failure(
                 "tool_execution_error",
                 "tool-failed",

@@ -303,9 +303,7 @@ def _check_reply(reply: dict[str, Any], at: Target) -> dict[str, Any]:
     if not all(map(_is_whole, content)):
         raise refuse_bad_reply(at.display_name, "one of its blocks lacks what its type wants")
     for block in content:
-        why = (
-            unfit(block) if block["type"] != "tool_use" else None
-        )  # the task reports those
+        why = unfit(block) if block["type"] != "tool_use" else None  # the task reports those
         if why is not None:
             raise refuse_bad_reply(at.display_name, f"one of its blocks cannot be sent back: {why}")
     usage = reply.get("usage")

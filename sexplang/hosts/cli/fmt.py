@@ -9,7 +9,7 @@ import sys
 from sexplang.hosts.cli.guard import DONE, FAILED
 from sexplang.hosts.settings.path_arguments import source_at, status_of
 from sexplang.hosts.terminal.streams import verbatim
-from sexplang.reader import layout
+from sexplang.reader import format_text
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source
 
@@ -42,7 +42,7 @@ def fmt(files: tuple[str, ...], *, check: bool, diff: bool) -> int:
 def _layout_file(file: str, check: bool, diff: bool) -> bool:
     """Format one program; return whether that changes it."""
     source = source_at(file)
-    text = layout(source)
+    text = format_text(source)
     changed = text != source.text
     if diff:
         verbatim().writelines(_difference(source, text))

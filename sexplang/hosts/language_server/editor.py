@@ -173,11 +173,11 @@ class Editor:
         )
 
     def formatting(self, params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
-        from sexplang.reader import layout
+        from sexplang.reader import format_text
 
         source = self.library.source(name_of(params.text_document.uri))
         try:
-            text = layout(Source(source.name, source.text))
+            text = format_text(Source(source.name, source.text))
         except Diagnostics:
             return []
         if text == source.text:

@@ -245,10 +245,10 @@ def _escape(text: str) -> str:
 
 
 def _wrap(line: str) -> list[str]:
-    from sexplang.reader import layout
+    from sexplang.reader import format_text
 
     try:
-        return layout(line[:100_000]).splitlines()
+        return format_text(line[:100_000]).splitlines()
     except Diagnostics:
         # The text of a function is one that cannot be read back.
         return [line]

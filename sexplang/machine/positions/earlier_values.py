@@ -49,9 +49,7 @@ def with_bound(error: Record, k: Frame, s: Segment, node: Segment = None) -> Rec
 def _bound(k: Frame, s: Segment, node: Segment) -> Iterator[tuple[str, Value]]:
     """Return the names and values in the frames, innermost first."""
     from sexplang.machine.library.iteration import partial_result
-    from sexplang.machine.positions.bound_names import (
-        names_of,  # a run without failures does not need it
-    )
+    from sexplang.machine.positions.bound_names import names_of  # only a failing run needs it
 
     linked = s[3].linked
     programs = [linked.program(), *linked.plans.values()]

@@ -145,7 +145,7 @@ class Linked:
 
     @property
     def outermost(self) -> "Linked":
-        """The links of the program that is no plan."""
+        """The links of the program around all plans."""
         linked = self
         while linked.around is not None:
             linked = linked.around

@@ -45,7 +45,7 @@ NOTHING = Unwinding()
 
 
 def _flat(refusals: tuple[Record, ...]) -> list[Record]:
-    """Yield each refusal and then those in its own details."""
+    """Return each refusal, followed by those in its own details."""
     found = []
     for each in refusals:
         details = each.fields["details"]

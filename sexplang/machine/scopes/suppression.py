@@ -34,7 +34,7 @@ class Unwinding:
 
     suppressed: tuple[Record, ...] = ()
 
-    def followed_by(self, other: "Unwinding") -> "Unwinding":
+    def append(self, other: "Unwinding") -> "Unwinding":
         """Return these refusals with later ones."""
         if not other.suppressed:
             return self

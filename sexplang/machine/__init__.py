@@ -7,7 +7,7 @@ steps until one raises an `Exit`; then `scheduler` decides, and resumes a branch
 
 **Segments** are `(kind, frames below, segments below, context, data)`. A value that reaches the
 bottom of its frames leaves the segment as its kind says. To unwind segments, each is put back as
-the `stripped` form of its kind, without frames and return clauses, and left in order; `then` says
+the `stripped` form of its kind, without frames and return clauses, and left in order. `then` says
 what follows.
 
 | kind | stands around | data | stripped |
@@ -24,7 +24,7 @@ what follows.
 | used | the same once the continuation was called | None | the same |
 | job | `(with-permit f)`: a request in it needs a permit | None | the same |
 | cross | a clause from beyond a branch's base, `handlers` | the branch's own stack | cut |
-| conversation | a task call, `conversation` (a handle) | session, work, timeout, task | pending |
+| conversation | a call of a task, `conversation` (a handle) | session, work, … | pending |
 | attempt | `(attempt e)` and tools, `conversation` (a handle) | () | pending |
 | loser | a branch of a race, `effects` (a handle) | () | pending |
 | plan | a program from a model, `model_programs` (a handle) | (its operations,) | pending |

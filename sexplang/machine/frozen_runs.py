@@ -262,7 +262,7 @@ class _Freezer:
         return [self._reference(item) for item in items]
 
     def _keys(self, table: dict[Any, Any]) -> Any:
-        """Return the plans of a linked program, outermost first; none for the program itself."""
+        """Return the keys as they are written. If two become one, the later is numbered."""
         if self._written is str:
             return table
         return distinct(table, lambda key: self._written(key) if type(key) is str else key)
@@ -344,7 +344,7 @@ class _Freezer:
 
 
 def _keys(linked: Linked) -> list[Any]:
-    """The plans that this belongs to, outermost first; none of what is the program's own."""
+    """Return the keys of a linked program's plans, outermost first; none for the program itself."""
     keys = []
     while linked.around is not None:
         keys.append(linked.key)
@@ -467,7 +467,7 @@ class _Thawer:
 
 
 def _rope(parts: Any) -> Text:
-    """Return the long text of its parts, whatever the lengths of these."""
+    """Return the long text of its parts. The parts may be of any length."""
     made = Rope(parts, len(parts) if isinstance(parts, str) else sum(map(len, parts)))
     return made if made.size > PLAIN else whole_text(made)
 

@@ -31,7 +31,7 @@ from sexplang.machine.limits import (
     too_much_held,
     too_much_made,
 )
-from sexplang.machine.positions.answer_variables import name_task
+from sexplang.machine.positions.answer_misfits import name_task
 from sexplang.machine.positions.error_positions import Failure, blame
 from sexplang.machine.stack import BOTTOM, Exit, Frame, Segment, Step
 from sexplang.machine.unwind import SCOPE

@@ -145,7 +145,7 @@ class Linked:
 
     @property
     def outermost(self) -> "Linked":
-        """The links of the program that is no plan."""
+        """The links of the program around all plans."""
         linked = self
         while linked.around is not None:
             linked = linked.around
@@ -288,8 +288,8 @@ class Kind:
         self.guard: Callable[[Segment, str, tuple[Value, ...]], None] | None = None
         """A function called when an operation passes outward. It refuses by raising Fault."""
         self.pends = False
-        """Whether the continuation of an unwinding may wait here. The stripped kind's data is then
-        `(data, continuation or None)`."""
+        """Whether the `then` of an unwinding may wait here. The data of the stripped kind is
+        `(data, then or None)`."""
 
 
 def give(value: Value, s: Segment) -> Step:

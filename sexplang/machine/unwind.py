@@ -160,7 +160,7 @@ def add_refusals(step: Step, refusals: tuple[Record, ...]) -> Step:
     """Return the step of an unwinding branch with the refusals of money that were met. A step with
     a value does not report them."""
     fn, value, k, s = step
-    more = value.combine_with(Unwinding(refusals)) if isinstance(value, Unwinding) else value
+    more = value.append(Unwinding(refusals)) if isinstance(value, Unwinding) else value
     return fn, more, k, s
 
 
@@ -182,7 +182,7 @@ def abandon(
     pending = then
     for kind, _, context, data in rebase_segments(continuation, s[3] if around is None else around):
         if kind is UNWINDING or kind is UNWINDING.stripped:
-            passing = passing.combine_with(_refusals_met(data, kind, pending is not None))
+            passing = passing.append(_refusals_met(data, kind, pending is not None))
         if kind.pends:
             own = data[0] if kind.stripped is kind else data
             s = (kind.stripped, k, s, context, (own, pending))
@@ -235,7 +235,7 @@ def _with_refusals(then: Any, kind: Kind, refusals: tuple[Record, ...]) -> Any:
     if then[0] == "error":
         return "error", suppress(then[1], refusals)
     if then[0] == "value" and isinstance(then[1], Unwinding):
-        return "value", then[1].combine_with(Unwinding(refusals))
+        return "value", then[1].append(Unwinding(refusals))
     if then[0] == "clause" and (kind is SCOPE.stripped or then[1] in kind.clauses.get("error", ())):
         error, *others = then[2]
         return "clause", then[1], (suppress(error, refusals), *others)
@@ -316,9 +316,9 @@ def _suppress(env: Any, k: Frame, s: Segment) -> Step:
     unwound itself and a finalizer in it is at work."""
     refused = Unwinding((env[-2],))
     if k[0] is not _end_finalizer:
-        return k[0], NOTHING.combine_with(refused), k, s
+        return k[0], NOTHING.append(refused), k, s
     below = k[1]
-    return below[0], k[2].combine_with(refused), below, s
+    return below[0], k[2].append(refused), below, s
 
 
 def _refusals_met(data: Any, kind: Kind, is_target: bool) -> Unwinding:
@@ -329,7 +329,7 @@ def _refusals_met(data: Any, kind: Kind, is_target: bool) -> Unwinding:
     (before,), then = data
     if then is None:
         return NOTHING
-    return Unwinding(then[2]) if is_target else before.combine_with(Unwinding(then[2]))
+    return Unwinding(then[2]) if is_target else before.append(Unwinding(then[2]))
 
 
 CLEANING = Kind("cleaning", give)

@@ -56,7 +56,7 @@ def apply(
         _check_count(function.name, len(arguments), function.least, function.most)
         if kind is Primitive:
             return k[0], function.function(*arguments), k, s
-        for one in arguments:  # what may fail when only frames are left, or calls the library
+        for one in arguments:  # it may fail when only frames are left, or it calls the library
             if one.__class__ is Closure:
                 if one.code.pure is not None and not one.code.is_library:
                     continue

@@ -109,7 +109,7 @@ def combines(kind: type, parts: Callable[[Any], tuple[Core, ...]]) -> Callable[[
 
 
 def every_one(maker: "Maker", nodes: tuple[Core, ...]) -> Any:
-    """Return the pieces of nodes, none of them in tail position."""
+    """Yield nodes to the maker's driver, and return their pieces. None is in tail position."""
     pieces = []
     for node in nodes:
         if type(node) in LEAVES:

@@ -211,7 +211,8 @@ def _then(maker: Maker, node: core.Seq, part: int, piece: Piece, rest: Run) -> R
 
 
 def _items(items: tuple[Any, ...], loop: LoopCode | None) -> Any:
-    """Return the pieces of items. Only the last is in tail position."""
+    """Yield items to the maker's driver, and return their pieces. Only the last is in tail
+    position."""
     pieces = []
     for item in items[:-1]:
         pieces.append((yield item, None))

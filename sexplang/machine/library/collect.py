@@ -36,7 +36,7 @@ def unlink(collected: Any, count: int) -> tuple[Value, ...]:
 
 
 def iterate_chain(collected: Any) -> Iterator[Value]:
-    """Yield the values of a linked list of lists, oldest first."""
+    """Return an iterator of the values of a linked list of lists, oldest first."""
     found = []
     while collected is not None:
         collected, chunk = collected

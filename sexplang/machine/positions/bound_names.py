@@ -47,8 +47,8 @@ class Names:
     sites: Sites
 
     def bound(self, frame: Frame) -> Iterator[tuple[str, Value]]:
-        """Return the bindings around the place that waits in a frame, innermost first. The
-        arguments so far of a waiting call have the name of the callee."""
+        """Yield the bindings around the place that waits in a frame, innermost first. The arguments
+        so far of a waiting call have the name of the callee."""
         if frame[0] is return_value:
             _, _, span, env = frame
             yield from self._around(self.sites.function(span), span, env)
@@ -74,8 +74,7 @@ class Names:
     def _parts_with_names(
         self, node: Core, values: tuple[Value, ...]
     ) -> Iterator[tuple[str, Value]]:
-        """Return the values so far of the parts of a node that have names: for a table, its
-        keys."""
+        """Yield the values so far of the parts of a node that have names: for a table, its keys."""
         if isinstance(node, MakeTable):
             rows = zip(node.keys, node.values, values, strict=False)
             yield from [(key, value) for key, part, value in rows if _is_made(part)]
@@ -108,7 +107,7 @@ class Names:
             yield from list_variables(scope, env, is_bound=True)
 
     def _topmost(self, frame: Frame) -> Iterator[tuple[str, Value]]:
-        """Return the top-level bindings of a program that waits for one of its items."""
+        """Yield the top-level bindings of a program that waits for one of its items."""
         top, env = self.sites.environments.top, frame[2]
         size = len(env) - 1
         here = {at for at in top.bound if at <= size}

@@ -47,11 +47,9 @@ def with_bound(error: Record, k: Frame, s: Segment, node: Segment = None) -> Rec
 
 
 def _bound(k: Frame, s: Segment, node: Segment) -> Iterator[tuple[str, Value]]:
-    """Return the names and values in the frames, innermost first."""
+    """Yield the names and values in the frames, innermost first."""
     from sexplang.machine.library.iteration import partial_result
-    from sexplang.machine.positions.bound_names import (
-        names_of,  # a run without failures does not need it
-    )
+    from sexplang.machine.positions.bound_names import names_of  # only a failing run needs it
 
     linked = s[3].linked
     programs = [linked.program(), *linked.plans.values()]
@@ -64,8 +62,8 @@ def _bound(k: Frame, s: Segment, node: Segment) -> Iterator[tuple[str, Value]]:
 
 
 def _frames(k: Frame, s: Segment, node: Segment) -> Iterator[Frame]:
-    """The frames above `node`, innermost first, those that a branch goes on with too, and those
-    that a clause holds."""
+    """Yield the frames above `node`, innermost first, with those of the parent branches and of
+    continuations that a clause holds."""
     while True:
         while k is not None:
             yield k

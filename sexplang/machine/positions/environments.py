@@ -131,7 +131,7 @@ class Environments:
 
 
 def _inner(node: Any, scope: Scope) -> Iterator[tuple[Any, Scope]]:
-    """Return the inner nodes of a node, each with its scope."""
+    """Yield the inner nodes of a node, each with its scope."""
     if isinstance(node, core.Let):
         names = node.names or (None,) * len(node.values)
         yield from [(value, scope) for value in node.values]
@@ -154,9 +154,9 @@ def _inner(node: Any, scope: Scope) -> Iterator[tuple[Any, Scope]]:
 
 
 def list_variables(scope: Scope, env: Any, is_bound: bool = False) -> Iterator[tuple[str, Any]]:
-    """Return the variables of an environment and of those around it, the innermost of each name,
-    without those of the program unless it starts there. With `is_bound`, return only the bindings
-    of bodies."""
+    """Yield the variables of an environment and of those around it, the innermost of each name,
+    without those of the program unless it starts there. With `is_bound`, yield only the bindings of
+    bodies."""
     seen = set()
     found: Scope | None = scope
     for _ in range(_LEVELS):

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from sexplang.machine.scheduler.scheduler import Scheduler
 
 
-# -- What ends branches -------------------------------------------------------------------------
+# -- Ends of branches ---------------------------------------------------------------------------
 
 
 def cancel(scheduler: "Scheduler", error: Record | None = None) -> None:
@@ -141,7 +141,7 @@ def end_fork(scheduler: "Scheduler", branch: Branch, step: Step, scope: str | No
             table.schedule(child, left)
 
 
-# -- How they are left --------------------------------------------------------------------------
+# -- Unwinding ----------------------------------------------------------------------------------
 
 
 def _stop_on_way(scheduler: "Scheduler", branch: Branch, level: int, left: Any) -> bool:

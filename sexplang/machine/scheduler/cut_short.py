@@ -23,7 +23,7 @@ _STEPS = 1_000_000
 
 
 def report_cut(error: Record, s: Segment, node: Segment) -> tuple[Any, ...]:
-    """Return the continuation at the form `node` of a scope that breaks with an error. It replaces
+    """Return the `then` at the form `node` of a scope that breaks with an error. It replaces
     the stack down to `node`. Without a node the form is left already, and no clause runs."""
     found = () if node is None else _clauses(s, node)
     return ("clause", _REPORT, (error, found)) if found else ("error", error)

@@ -149,7 +149,7 @@ def _describe_wait(branch: Branch) -> str:
     return f"`{branch.request.operation}`" + (f" of task `{task}`" if task else "")
 
 
-# -- What a scheduler's branches have -------------------------------------------------------------
+# -- Results of a scheduler's branches ------------------------------------------------------------
 
 
 def errors_of_nodes(scheduler: "Scheduler", graph: Forked) -> dict[int, Record]:

@@ -230,7 +230,7 @@ def _standing(
 
 
 def _frontier(branches: Iterable[Branch]) -> Iterable[Value]:
-    """Return the nodes of all plans that have no value yet."""
+    """Yield the nodes of all plans that have no value yet."""
     for branch in sorted(branches, key=lambda each: each.path):
         if isinstance(branch, Forked) and branch.after is not None and branch.cut is None:
             for at in range(branch.width):

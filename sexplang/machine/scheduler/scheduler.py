@@ -294,7 +294,7 @@ class Scheduler:
             assert slicing is not None
             slicing.look(branch.path)
 
-    # -- What a branch does when the loop is left -----------------------------------------------
+    # -- Exits of a branch ----------------------------------------------------------------------
 
     def _continue(self, branch: Branch, left: exits.StepInterrupt) -> None:
         self.table.schedule(branch, left.step)

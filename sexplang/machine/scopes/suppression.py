@@ -34,7 +34,7 @@ class Unwinding:
 
     suppressed: tuple[Record, ...] = ()
 
-    def combine_with(self, other: "Unwinding") -> "Unwinding":
+    def append(self, other: "Unwinding") -> "Unwinding":
         """Return these refusals with later ones."""
         if not other.suppressed:
             return self
@@ -45,7 +45,7 @@ NOTHING = Unwinding()
 
 
 def _flat(refusals: tuple[Record, ...]) -> list[Record]:
-    """Yield each refusal and then those in its own details."""
+    """Return each refusal, followed by those in its own details."""
     found = []
     for each in refusals:
         details = each.fields["details"]

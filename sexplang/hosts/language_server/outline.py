@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import islice
 
+from sexplang.compiler.forms.shapes import word_of
 from sexplang.hosts.language_server.scopes.binders import WALKS
-from sexplang.hosts.language_server.scopes.declarations import public, word_of
+from sexplang.hosts.language_server.scopes.declarations import public
 from sexplang.hosts.language_server.scopes.meanings import Meaning, Parameter
 from sexplang.hosts.language_server.scopes.scope_table import Scope, Scopes
 from sexplang.hosts.language_server.scopes.tolerant_tree import forms_of

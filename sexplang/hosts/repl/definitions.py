@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from sexplang.compiler.forms.shapes import word_of
 from sexplang.hosts.language_server.hover import headline, read_documentation
 from sexplang.hosts.language_server.outline import prelude
 from sexplang.hosts.language_server.scopes.declarations import (
@@ -11,7 +12,6 @@ from sexplang.hosts.language_server.scopes.declarations import (
     list_private,
     outward,
     task_meaning,
-    word_of,
 )
 from sexplang.hosts.language_server.scopes.meanings import Meaning, Parameter
 from sexplang.hosts.language_server.syntax_lines import special, syntax_of

@@ -8,7 +8,8 @@ again with it, so that they have the new meaning. Values keep the old one.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from sexplang.hosts.language_server.scopes.declarations import flat, read_declaration, word_of
+from sexplang.compiler.forms.shapes import word_of
+from sexplang.hosts.language_server.scopes.declarations import flat, read_declaration
 from sexplang.pipeline.pipeline import Builder, Find, Plans
 from sexplang.terms.classes.node import define, evolve, field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics

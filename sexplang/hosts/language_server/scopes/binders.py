@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from sexplang.compiler.forms.shapes import SHAPES, Scoping
-from sexplang.hosts.language_server.scopes.declarations import parameter, value, word_of
+from sexplang.compiler.forms.shapes import SHAPES, Scoping, word_of
+from sexplang.hosts.language_server.scopes.declarations import parameter, value
 from sexplang.hosts.language_server.scopes.scope_table import Scope
 from sexplang.hosts.language_server.scopes.walk import (
     Walk,
@@ -94,8 +94,7 @@ def _loop(walk: Walk, form: ListForm, scope: Scope) -> None:
     if type(first) is ListForm and (not first.items or type(first.items[0]) is ListForm):
         _let(walk, form, scope)
         return
-    walk.push(form.items[1:2], scope)
-    walk.body(form.items[2:], scope, form.span.end)
+    _test_and_body(walk, form, scope)
 
 
 def _test_and_body(walk: Walk, form: ListForm, scope: Scope) -> None:

@@ -4,19 +4,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 
+from sexplang.compiler.forms.shapes import word_of
 from sexplang.hosts.language_server.scopes.meanings import Meaning, Parameter
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name
 from sexplang.terms.source import Source
 from sexplang.terms.template import Template, TemplateNode
 from sexplang.terms.values.value import Task
-
-
-def word_of(form: Form) -> str:
-    """Return the name at the head of a list, or an empty text."""
-    if type(form) is ListForm and form.items and type(form.items[0]) is Name:
-        return form.items[0].text
-    return ""
 
 
 def flat(forms: Iterable[Form]) -> Iterator[Form]:

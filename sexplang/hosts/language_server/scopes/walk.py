@@ -6,6 +6,7 @@ The compiler does the same for sound programs; a text that is being written is r
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from sexplang.compiler.forms.shapes import word_of
 from sexplang.hosts.language_server.scopes.declarations import (
     flat,
     function,
@@ -13,7 +14,6 @@ from sexplang.hosts.language_server.scopes.declarations import (
     parameters,
     read_declaration,
     value,
-    word_of,
 )
 from sexplang.hosts.language_server.scopes.meanings import Meaning
 from sexplang.hosts.language_server.scopes.scope_table import DEEPEST, Mention, Scope, Scopes

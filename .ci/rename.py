@@ -22,6 +22,7 @@ import sys
 import tokenize
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -621,12 +622,8 @@ class PlantedBugs:
                 continue
             now = splice(before, {i - at: p for i, p in here.items() if at <= i < at + len(before)})
             known = {o: n for i, (o, n) in here.items() if at <= i < at + len(before)}
-            changed = re.sub(r"\b\w+\b", lambda m: (known | {}).get(m[0], m[0]), after)
-            changed = re.sub(
-                r"\b\w+\b",
-                lambda m: words[m[0]] if m[0] in words and m[0] not in before else m[0],
-                changed,
-            )
+            others = {o: n for o, n in words.items() if o not in before}
+            changed = re.sub(r"\b\w+\b", partial(replaced, table=others | known), after)
             if (now, changed) != (before, after):
                 self.changes += [(before, now), (after, changed)]
 
@@ -639,6 +636,10 @@ class PlantedBugs:
                         text = text.replace(quoted, respelled(quoted, old, new))
                         break
             path.write_text(text)
+
+
+def replaced(match: re.Match[str], table: dict[str, str]) -> str:
+    return table.get(match[0], match[0])
 
 
 def spellings(text: str) -> Iterator[str]:

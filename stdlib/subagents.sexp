@@ -38,17 +38,17 @@
   (if wrong
       (_failed {task: (_short task) traceId: parent_trace_id} wrong "" {} [])
       (with-permit (lambda ()
-                  (as-work "subagent" (_short task)
-                    (lambda ()
-                      (_done task
-                             {prompt: (_prompt task (_listed constraints))
-                              system: (or system_prompt _SYSTEM)}
-                             {tools: (or tools ["*"])
-                              history: (_history relevant_history)
-                              context_management: _APART}
-                             timeout
-                             max_iterations
-                             parent_trace_id)))))))
+                     (as-work "subagent" (_short task)
+                       (lambda ()
+                         (_done task
+                                {prompt: (_prompt task (_listed constraints))
+                                 system: (or system_prompt _SYSTEM)}
+                                {tools: (or tools ["*"])
+                                 history: (_history relevant_history)
+                                 context_management: _APART}
+                                timeout
+                                max_iterations
+                                parent_trace_id)))))))
 
 (define (_done task inputs overrides timeout most trace)
   (bind began (now))

@@ -54,9 +54,9 @@
         (bind bids (task-bids node))
         (bind result
           (with-permit (lambda ()
-                      (_state node.id "Dispatched")
-                      (attempt (as-work "plan-node" node.id
-                                 (lambda () (_within plan node bids before validate fixes)))))))
+                         (_state node.id "Dispatched")
+                         (attempt (as-work "plan-node" node.id
+                                    (lambda () (_within plan node bids before validate fixes)))))))
         (bind state (if (_is-done result) "Completed" "Failed"))
         (_state node.id state)
         [(_is-enough plan node state) (_noted node result {state: state bids: bids})])

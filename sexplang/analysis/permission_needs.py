@@ -166,7 +166,7 @@ def _text_of(m: AbstractInterpreter, node: Any, argument: Any) -> str | None:
         value = first.value if isinstance(first, core.Const) else None
     else:
         at = node.arguments.index(argument)
-        seen = {values[at] for _, values in m.notes.calls.get(node, {})}
+        seen = {values[at] for _, values in m.observations.calls.get(node, {})}
         (one,) = seen if len(seen) == 1 else (None,)
         value = one.value if isinstance(one, Constant) else None
     if type(value) in LISTS:

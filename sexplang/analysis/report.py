@@ -4,17 +4,18 @@ calls."""
 from collections.abc import Collection, Mapping
 from typing import Any
 
-# These modules register their rules.
-import sexplang.analysis.interpreter.apply_rules
-import sexplang.analysis.interpreter.delegation_rules
-import sexplang.analysis.interpreter.higher_order_rules
-import sexplang.analysis.interpreter.loop_rules
-import sexplang.analysis.interpreter.node_rules
-import sexplang.analysis.interpreter.plan_rules  # noqa: F401
 from sexplang.analysis.domain.bounds import ZERO, Bound, no_bound, place
-from sexplang.analysis.domain.effects_and_calls import ANYTHING, NOTHING, EffectCounts, together
+from sexplang.analysis.domain.effects_and_calls import ANYTHING, NOTHING, EffectCounts, add_counts
 from sexplang.analysis.domain.environments import Environment
 from sexplang.analysis.domain.values import ANY, functions
+from sexplang.analysis.interpreter import (
+    apply_rules,
+    delegation_rules,
+    higher_order_rules,
+    loop_rules,
+    node_rules,
+    plan_rules,
+)
 from sexplang.analysis.interpreter.interpreter import (
     STEPS,
     AbstractInterpreter,
@@ -35,6 +36,9 @@ from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Bind, Function, Program, Unit
 from sexplang.terms.source import Made, Span
 from sexplang.terms.texts.nearest import did_you_mean
+
+RULES = (apply_rules, delegation_rules, higher_order_rules, loop_rules, node_rules, plan_rules)
+"""The modules that fill the interpreter's tables of rules when they are imported."""
 
 MOST_STEPS = 4 * STEPS
 """The number of nodes that are interpreted for the program and all its functions."""
@@ -169,10 +173,10 @@ def _analyse(m: AbstractInterpreter, given: int) -> Report:
     found = [*unreachable(program), *find_unused(program), *slips(program)]
     found += [*_find_unprovided(program), *_unfound(program), *_find_covered(program)]
     if is_whole:
-        of_run, m.notes = m.notes, Observations()
+        of_run, m.observations = m.observations, Observations()
         rows += _rows(m, environment)
         # The values of a run say more than unknown arguments.
-        m.notes = of_run.over(m.notes)
+        m.observations = of_run.over(m.observations)
         found += [] if m.gave_up else [*_handlers(m), *_find_crossing(m), *find_misuses(m)]
     source = program.units[-1].name if program.units else ""
     findings = tuple(sorted(found, key=_place))
@@ -188,7 +192,7 @@ def _whole(m: AbstractInterpreter, given: int) -> tuple[Environment, EffectCount
             node = item.value if isinstance(item, Bind) else item
             m.top = at.environment
             value, more = m.run(m.evaluate(node, at))
-            work = together(work, more)
+            work = add_counts(work, more)
             if isinstance(item, Bind):
                 at = at.with_slots(m.values, (value,))
     m.top = at.environment

@@ -4,7 +4,6 @@ Declarations for others are not reported: parameters, inputs, exports of a modul
 name that begins with `_`.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 from sexplang.analysis.interpreter.interpreter import children
@@ -33,16 +32,28 @@ class Name:
     used: bool = False
 
 
+Names = tuple[Name | None, ...]
+
+
 @define(eq=False)
 class Scope:
-    """The bound slots of an activation; None for a name that is not checked. At the top, which may
-    have very many slots, later ones are appended."""
+    """The first `size` slots of an activation. None stands for a name that is not checked.
+
+    All scopes of an activation share its list. The walk binds the names of a body just before it
+    visits the body, and it leaves the body before it binds others there.
+    """
 
     enclosing: "Scope | None"
-    slots: Sequence[Name | None] = ()
+    slots: list[Name | None] = field(factory=list)
+    size: int = 0
 
-    def bound(self, *names: Name | None) -> "Scope":
-        return Scope(self.enclosing, (*self.slots, *names))
+    def bind(self, names: Names) -> None:
+        """Replace the slots after those of this scope."""
+        self.slots[self.size :] = names
+
+    def extend(self, count: int) -> "Scope":
+        """Return the scope with `count` more slots."""
+        return Scope(self.enclosing, self.slots, self.size + count)
 
     def up(self, depth: int) -> "Scope | None":
         found: Scope | None = self
@@ -55,25 +66,29 @@ def find_unused(program: Program) -> list[Diagnostic]:
     """Return a diagnostic for each binding in the program's own files that is never read."""
     walk = _Walk({function.index: function for function in program.functions})
     walk.referred.update([each.index for unit in program.units for each in unit.tools.values()])
-    slots: list[Name | None] = []
-    scope = Scope(None, slots)
+    scope = Scope(None)
     named = [unit for unit in program.units if not unit.name.startswith("std/")]
     shown: list[Name] = []
     for unit in program.units:
-        before = len(slots)
+        before = scope.size
         for item in unit.items:
             if isinstance(item, Bind):
                 walk.node(item.value, scope)
-                slots.append(walk.name(item.name, item.value.span, item.span))
+                scope.bind((walk.name(item.name, item.value.span, item.span),))
+                scope = scope.extend(1)
             else:
                 walk.node(item, scope)
         if not unit.name.startswith("std/"):
-            shown += walk.top(unit, slots[before:])
+            shown += walk.top(unit, scope.slots[before : scope.size])
     walk.rest(scope)
     inner = [name for name in walk.inner if not name.used]
     functions = [_function(function) for unit in named for function in walk.alone(unit)]
     found = [*inner, *[name for name in shown if not name.used], *functions]
     return [_finding(name) for name in found if not name.span.source.name.startswith("std/")]
+
+
+Visit = tuple[Any, Scope, int]
+"""A node, or names to bind, with the scope there and the index of the enclosing function."""
 
 
 @define(eq=False)
@@ -99,7 +114,7 @@ class _Walk:
 
     def node(self, node: Any, scope: Scope, within: int = -1) -> None:
         """Visit a node and the functions that it mentions; `within` is the enclosing function."""
-        work: list[tuple[Any, Scope, int]] = [(node, scope, within)]
+        work: list[Visit] = [(node, scope, within)]
         while work:
             node, scope, within = work.pop()
             kind = type(node)
@@ -107,6 +122,8 @@ class _Walk:
                 self._read(node, scope)
             elif kind is Const:
                 continue
+            elif kind is tuple:
+                scope.bind(node)
             elif kind is Let:
                 names = [
                     self._inner(text, value.span, node.span)
@@ -114,17 +131,17 @@ class _Walk:
                 ]
                 names += [None] * (len(node.values) - len(names))
                 work += [(value, scope, within) for value in node.values]
-                work.append((node.body, scope.bound(*names), within))
+                work += _body_with(tuple(names), node.body, scope, within)
             elif kind is Handle:
                 work.append((node.body, scope, within))
                 for clause in node.clauses:
                     slots = (None,) * (len(clause.params) + 1)
-                    work.append((clause.body, scope.bound(*slots), within))
+                    work += _body_with(slots, clause.body, scope, within)
                 if node.returns is not None:
-                    work.append((node.returns, scope.bound(None), within))
+                    work += _body_with((None,), node.returns, scope, within)
             elif kind is Loop:
                 work += [(one, scope, within) for one in node.inits]
-                work.append((node.body, Scope(scope, (None,) * len(node.inits)), within))
+                work.append((node.body, _unnamed(scope, len(node.inits)), within))
             else:
                 if kind in (Known, CallKnown, Lambda):
                     if node.function != within:
@@ -140,21 +157,21 @@ class _Walk:
 
     def _read(self, node: Local, scope: Scope) -> None:
         found = scope.up(node.depth)
-        slots = found.slots if found is not None else ()
-        name = slots[node.index - 1] if 0 < node.index <= len(slots) else None
+        if found is None or not 0 < node.index <= found.size:
+            self.stray.add(node.name)
+            return
+        name = found.slots[node.index - 1]
         if name is not None:
             name.used = True
-        elif not 0 < node.index <= len(slots):
-            self.stray.add(node.name)
 
-    def _body(self, index: int, scope: Scope | None) -> list[tuple[Any, Scope, int]]:
+    def _body(self, index: int, scope: Scope | None) -> list[Visit]:
         """Return the body of a function, once, with the scope of its definition."""
         function = self.functions.get(index)
         if function is None or index in self.entered:
             return []
         self.entered.add(index)
         count = len(function.params) + (function.rest is not None)
-        inside = Scope(scope, (None,) * count)
+        inside = _unnamed(scope, count)
         defaults = [(p.default, inside, index) for p in function.params if p.default is not None]
         return [*defaults, (function.body, inside, index)]
 
@@ -189,6 +206,16 @@ class _Walk:
             and function.name.isprintable()
             and not isinstance(function.span, Made)
         ]
+
+
+def _unnamed(enclosing: Scope | None, count: int) -> Scope:
+    """Return the scope of an activation that begins with `count` names that are not checked."""
+    return Scope(enclosing, [None] * count, count)
+
+
+def _body_with(names: Names, body: Any, scope: Scope, within: int) -> list[Visit]:
+    """Return the visits of a body with more names. The last one, which binds them, comes first."""
+    return [(body, scope.extend(len(names)), within), (names, scope, within)]
 
 
 def _is_input(item: Bind) -> bool:

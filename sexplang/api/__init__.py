@@ -1,4 +1,4 @@
-"""The Python API: program text or a file to a value, in one call or step by step."""
+"""The Python API: run program text or a file, in one call or step by step."""
 
 from sexplang.api.memory_index import Memory
 from sexplang.api.program_source import build, check

@@ -1,4 +1,4 @@
-"""Arguments that a function of the API does not take → a TypeError that says what it takes."""
+"""Checks of the API's arguments: a TypeError says what the function takes."""
 
 import os
 from collections.abc import Iterable, Mapping, Set
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check(given: "Settings") -> None:
-    """Raises TypeError for what a call of `run` or one of its kin was given of another type."""
+    """Check the arguments of `run` and of similar functions. Raises TypeError."""
     model: Any = given.model
     is_list = isinstance(model, Iterable) and not isinstance(model, (bytes, Set))
     if not (model is None or callable(model) or is_list):
@@ -44,7 +44,7 @@ def check(given: "Settings") -> None:
 
 
 def tools(given: Any) -> None:
-    """Raises TypeError for what is neither functions nor a table of them."""
+    """Check a list of functions or a table of them. Raises TypeError."""
     if isinstance(given, Mapping):
         by_name("tools", given)
     elif isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
@@ -52,26 +52,26 @@ def tools(given: Any) -> None:
 
 
 def permissions(given: Any) -> None:
-    """Raises TypeError for what are no permissions."""
+    """Check Permissions. Raises TypeError."""
     if not (given is None or isinstance(given, Permissions)):
         raise wrong("permissions", "Permissions(read=[…], …)", given)
 
 
 def string(what: str, given: Any) -> None:
-    """Raises TypeError for what is no text."""
+    """Check a text. Raises TypeError."""
     if not isinstance(given, str):
         raise wrong(what, "a text", given)
 
 
 def text(what: str, given: Any) -> None:
-    """Raises TypeError for what is no text, and for an empty one."""
+    """Check a text that is not empty. Raises TypeError."""
     string(what, given)
     if not given:
         raise unfit(what, "a text that is not empty", given)
 
 
 def place(what: str, given: Any, takes: str = "a path") -> None:
-    """Raises TypeError for what is no path."""
+    """Check a path. Raises TypeError."""
     path = os.fspath(given) if isinstance(given, os.PathLike) else given
     if not isinstance(path, str):
         raise wrong(what, takes, given)
@@ -80,7 +80,7 @@ def place(what: str, given: Any, takes: str = "a path") -> None:
 
 
 def patterns(what: str, given: Any) -> None:
-    """Raises TypeError for what is no list of patterns."""
+    """Check a list of patterns. Raises TypeError."""
     if isinstance(given, (str, bytes)) or not isinstance(given, (list, tuple, Set)):
         raise wrong(what, "a list of patterns", given)
     for one in given:
@@ -97,7 +97,7 @@ def _is_encoded(path: str) -> bool:
 
 
 def bounds(limits: Any, budget: Any) -> None:
-    """Raises TypeError for limits or a budget of another type."""
+    """Check the types of limits and budget. Raises TypeError."""
     if not (limits is None or isinstance(limits, Limits)):
         raise wrong("limits", "Limits(steps=…, …)", limits)
     for name, most in attributes(limits).items() if limits is not None else ():
@@ -113,7 +113,7 @@ def bounds(limits: Any, budget: Any) -> None:
 
 
 def by_name(what: str, table: Any) -> None:
-    """Raises TypeError for what is no table by names."""
+    """Check a table by names. Raises TypeError."""
     if table is None:
         return
     if not isinstance(table, Mapping):
@@ -124,14 +124,14 @@ def by_name(what: str, table: Any) -> None:
 
 
 def table(what: str, given: Any) -> None:
-    """Raises TypeError for what is no table by names, None too."""
+    """Check a table by names, not None. Raises TypeError."""
     if given is None:
         raise wrong(what, "a table by name", given)
     by_name(what, given)
 
 
 def driving(parallel: Any, single_flight: Any, on_event: Any) -> None:
-    """Raises TypeError for what says of another type how a run is driven."""
+    """Check the arguments by which a run is driven. Raises TypeError."""
     if type(parallel) is not int or parallel < 1:
         raise unfit("parallel", "an integer from 1 on", parallel)
     if type(single_flight) is not bool:
@@ -143,22 +143,22 @@ def driving(parallel: Any, single_flight: Any, on_event: Any) -> None:
 
 
 def key(given: Any) -> None:
-    """Raises TypeError for what is no key of a seal."""
+    """Check the key of a seal. Raises TypeError."""
     if given is not None and not (isinstance(given, bytes) and given):
         raise wrong("key", "bytes, at least one", given)
 
 
 def check_program(program: Any) -> None:
-    """Raises TypeError for what is no Program."""
+    """Check a Program. Raises TypeError."""
     if not isinstance(program, Program):
         raise wrong("program", "what build gives", program)
 
 
 def unfit(what: str, takes: str, given: object) -> TypeError:
-    """`what` is of its type, but no such value."""
+    """Return the error for an argument of the right type with a wrong value."""
     return TypeError(f"{what} is {takes}, not {given!r}"[:200])
 
 
 def wrong(what: str, takes: str, given: object) -> TypeError:
-    """`what` is something else than what was given."""
+    """Return the error for an argument of the wrong type."""
     return TypeError(f"{what} is {takes}, not {type(given).__name__}")

@@ -1,6 +1,6 @@
-"""The components of the five documents by their names: doors to what runs, each with what it has.
+"""The components of the five documents under their names.
 
-Law: nothing here does any of their work; what is not said here is as for `run` and `dispatch`.
+Law: nothing here does work of its own. All else is as for `run` and `dispatch`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,11 +32,11 @@ from sexplang.terms.template import Template
 from sexplang.terms.values.value import Fault, Task
 
 MemorySystem = Memory
-"""An index of files: `get_relevant_context_for` is what a task's fresh context asks."""
+"""An index of files; `get_relevant_context_for` serves the fresh context of tasks."""
 
 
 class Handler:
-    """Who speaks with models, files and tools for tasks: a configuration that does not change.
+    """The connection of tasks to models, files and tools: an immutable configuration.
 
     It takes the `model`, `tools`, `permissions`, `limits`, `budget` and so on of `dispatch`.
     """
@@ -55,7 +55,7 @@ class Handler:
         self._options = options
 
     def execute_prompt(self, payload: Mapping[str, Any]) -> dict[str, Any]:
-        """One call of the model: a payload, `{messages …}`, to its reply. Raises Failed."""
+        """Call the model with a payload `{messages …}` and return its reply. Raises Failed."""
         argument_checks.table("payload", payload)
         options: Any = self._options
         reply: dict[str, Any] = run(
@@ -64,7 +64,7 @@ class Handler:
         return reply
 
     def execute_tool(self, name: str, inputs: Mapping[str, Any] | None = None) -> TaskResult:
-        """One of the tools, or of the language's own, such as `read_file`."""
+        """Call one of the tools, or of the language's own, such as `read_file`."""
         return self._dispatch(name, inputs, ())
 
     def _dispatch(
@@ -105,15 +105,17 @@ _PROMPT = "(define-input payload type: json) (model payload)"
 
 
 class TaskSystem:
-    """The templates of a library, files and folders, and the Handler that their tasks work with."""
+    """The templates of a library (files and folders), and the Handler of their tasks."""
 
     def __init__(self, library: Paths, handler: Handler | None = None) -> None:
         self._library = list_library(library)
         self._handler = _handler(handler)
 
     def find_template(self, identifier: str) -> Template | None:
-        """The template of this name, or the only one of `atomic:SUBTYPE`. Raises Diagnostics for a
-        file that cannot be read."""
+        """Return the template of a name, or the only one of `atomic:SUBTYPE`.
+
+        Raises Diagnostics for a file that cannot be read.
+        """
         argument_checks.string("identifier", identifier)
         with Concealing():
             there, _ = read(self._library, self._handler._grant(self._library))
@@ -122,8 +124,10 @@ class TaskSystem:
         return None if task is None else task.template
 
     def execute_atomic_template(self, request: Mapping[str, Any]) -> TaskResult:
-        """The task that takes a SubtaskRequest: by its `name`, else as one of a model is matched.
-        It never raises for what is asked: a failure is a TaskResult."""
+        """Run the task for a SubtaskRequest: that of its `name`, else the one that matches best.
+
+        A failure is a TaskResult; nothing is raised for the request.
+        """
         argument_checks.table("request", request)
         return self._handler._dispatch(_REQUEST, {"request": dict(request)}, self._library)
 
@@ -132,14 +136,14 @@ _REQUEST = "(subtask request)"
 
 
 class AtomicTaskExecutor:
-    """One atomic task: its template's texts with the values of its parameters, and of nothing
-    else, to the Handler."""
+    """The execution of one atomic task: its template is filled with its parameters alone and given
+    to the Handler."""
 
     def __init__(self, handler: Handler | None = None) -> None:
         self._handler = _handler(handler)
 
     def execute_body(self, template: Template, params: Mapping[str, Any]) -> TaskResult:
-        """The conversation of a template with these values. A failure is a TaskResult."""
+        """Run the conversation of a template with these values. A failure is a TaskResult."""
         if not isinstance(template, Template):
             raise argument_checks.wrong(
                 "template", "a Template, as find_template gives it", template
@@ -161,15 +165,17 @@ class AtomicTaskExecutor:
 
 
 class SexpEvaluator:
-    """Program texts, which see the tasks of a TaskSystem."""
+    """The evaluation of program texts with the tasks of a TaskSystem in scope."""
 
     def __init__(self, tasks: TaskSystem | None = None) -> None:
         self._tasks = TaskSystem(()) if tasks is None else _task_system(tasks)
 
     def evaluate(self, text: str, inputs: Mapping[str, Any] | None = None) -> Any:
-        """The value of a program; the inputs are names in it. Raises Diagnostics for what is no
-        program, and for inputs that cannot be such names, and Failed with the error that
-        ended it."""
+        """Return the value of a program; the inputs are names in it.
+
+        Raises Diagnostics for a text that is no program or for inputs that cannot be names, and
+        Failed with the error that ended the program.
+        """
         argument_checks.string("text", text)
         argument_checks.by_name("inputs", inputs)
         library, handler = self._tasks._library, self._tasks._handler
@@ -199,12 +205,13 @@ def _task_system(given: Any) -> TaskSystem:
 
 
 def _as_program(text: str) -> str:
-    """Only what begins with a bracket is a program to the Dispatcher."""
+    """Return the text in a form that begins with a bracket, as the Dispatcher expects of a
+    program."""
     return text if text.lstrip().startswith("(") else f"(begin {text})"
 
 
 class Dispatcher:
-    """What somebody asks for by a name: a program where it begins with `(`, else a task of the
+    """The dispatch of a request by name: a program if it begins with `(`, else a task of the
     TaskSystem, else a tool of its Handler."""
 
     def __init__(self, tasks: TaskSystem) -> None:
@@ -216,6 +223,6 @@ class Dispatcher:
         inputs: Mapping[str, Any] | None = None,
         file_context: Iterable[str] | str | None = None,
     ) -> TaskResult:
-        """`dispatch` with what the components were given; whatever goes wrong is a TaskResult."""
+        """Call `dispatch` with the components' settings. A failure is a TaskResult."""
         tasks = self._tasks
         return tasks._handler._dispatch(identifier, inputs, tasks._library, file_context)

@@ -1,4 +1,4 @@
-"""What is wrong with a program → the same without credentials, for whoever logs it in Python."""
+"""Diagnostics without credentials, for callers that log them."""
 
 from types import TracebackType
 
@@ -9,7 +9,8 @@ from sexplang.terms.source import Made, Source, Span
 
 
 class Concealing:
-    """Within this, Diagnostics hold no credential; nor do the texts in which they have places."""
+    """A context in which Diagnostics that are raised, and the texts of their spans, hold no
+    credential."""
 
     def __enter__(self) -> None:
         look()
@@ -26,7 +27,7 @@ class Concealing:
 
 
 def conceal(found: tuple[Diagnostic, ...] | list[Diagnostic]) -> list[Diagnostic]:
-    """Diagnostics, without credentials."""
+    """Return the diagnostics without credentials."""
     if not KNOWN.secrets:
         return list(found)
     sources: dict[Source, Source] = {}
@@ -56,7 +57,7 @@ def _place(span: Span, sources: dict[Source, Source]) -> Span:
 
 
 def _source(source: Source, sources: dict[Source, Source]) -> Source:
-    """The same with a `*` for each character of a credential: places in it stay what they are."""
+    """Return the source with `*` for each character of a credential, so that spans stay valid."""
     if source not in sources:
         sources[source] = Source(silent(source.name), mask(source.text))
     return sources[source]

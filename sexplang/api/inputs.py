@@ -1,4 +1,4 @@
-"""Python data by name to the values of a program's declared inputs."""
+"""Values of a program's inputs from Python data."""
 
 import os
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from sexplang.terms.values.value import Fault, Value
 
 
 def values_of(inputs: tuple[Input, ...], given: Mapping[str, Any]) -> dict[str, Value]:
-    """The values by name. Raises Diagnostics with everything that does not fit."""
+    """Return the values by name. Raises Diagnostics with every misfit."""
     declared = {each.name: each for each in inputs}
     values: dict[str, Value] = {}
     wrong: list[Diagnostic] = []
@@ -33,7 +33,7 @@ def values_of(inputs: tuple[Input, ...], given: Mapping[str, Any]) -> dict[str, 
 
 
 def _fitting(declared: Input, data: Any) -> Value:
-    """The value, or the diagnostic that says what the input takes instead."""
+    """Return the value that fits an input. Raises Diagnostics that say what the input takes."""
     if declared.type == "file" and isinstance(data, (str, os.PathLike)):
         data = os.path.abspath(os.fspath(data))  # a program's own paths start at its folder
     elif declared.type == "string" and isinstance(data, TaskResult):

@@ -1,4 +1,4 @@
-"""The MCP servers of one run, from what the caller says of them to their end."""
+"""The MCP servers of one run."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sexplang.runtime.mcp import Servers
 
 Described = Mapping[str, dict[str, Value]]
-"""Tools as they are described to a model, by name: `{description input_schema}`."""
+"""Descriptions of tools for a model, by name: `{description input_schema}`."""
 
 
 @frozen(eq=False)
@@ -25,13 +25,14 @@ class Serving:
     servers: "Servers | None"
 
     def check(self, tools: Iterable[str]) -> None:
-        """Raises Diagnostics for a function that is called as a tool of a server may be."""
+        """Raise Diagnostics for a function with the name of a server's tool."""
         taken = () if self.servers is None else self.servers.select_server_tools(tools)
         if taken:
             raise bad_function(taken[0], "it is called like a tool of an MCP server")
 
     def describe(self, program: Program | Suspended) -> Described:
-        """The servers' tools that the program's tasks may use. Raises Failed."""
+        """Return descriptions of the servers' tools that the program's tasks may use. Raises
+        Failed."""
         if self.servers is None or isinstance(program, Suspended):
             return {}
         try:
@@ -40,7 +41,7 @@ class Serving:
             raise Failed(refusal.error) from None
 
     async def adescribe(self, program: Program | Suspended) -> Described:
-        """The same for callers with an event loop."""
+        """Do the same in an event loop."""
         if self.servers is None or isinstance(program, Suspended):
             return {}
         try:
@@ -49,18 +50,18 @@ class Serving:
             raise Failed(refusal.error) from None
 
     def close(self) -> None:
-        """Ends the servers that were started."""
+        """Stop the servers that were started."""
         if self.servers is not None:
             self.servers.close()
 
     async def aclose(self) -> None:
-        """The same for callers with an event loop."""
+        """Do the same in an event loop."""
         if self.servers is not None:
             await self.servers.aclose()
 
 
 def serving(given: Mapping[str, Any] | None, permissions: Permissions) -> Serving:
-    """The servers of a mapping from names. Raises Diagnostics for what is none."""
+    """Return the servers of a mapping from names. Raises Diagnostics for an invalid server."""
     if not given:
         return Serving(None)
     from sexplang.runtime.mcp import Servers, servers_of

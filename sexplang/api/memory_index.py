@@ -1,4 +1,4 @@
-"""An index of files for programs that search, as a host of Python makes and reads it."""
+"""The index of files for `search-memory`, as a Python host makes and reads it."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,10 +17,10 @@ from sexplang.terms.values.value import Fault
 
 
 class Memory:
-    """The index in a file, which is made when something is first added to it.
+    """The index in a file, which is created when something is first added.
 
     Every method raises Failed if the index cannot be used: `bad-index`, `index-too-new`,
-    `index-busy`, `index-failed`. What changes it changes all that it says or nothing.
+    `index-busy`, `index-failed`. A change is done whole or not at all.
     """
 
     def __init__(self, index: str | os.PathLike[str]) -> None:
@@ -29,7 +29,8 @@ class Memory:
 
     @classmethod
     def of(cls, folder: str | os.PathLike[str]) -> "Memory":
-        """The index of the project that a folder lies in, where `sexplang index` puts it."""
+        """Return the index of the project around a folder, at the place that `sexplang index`
+        uses."""
         argument_checks.place("folder", folder)
         return cls(index_path_for(os.fspath(folder)))
 
@@ -48,12 +49,12 @@ class Memory:
         max_file_size: int = 1 << 20,
         on_progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Any]:
-        """Brings what is known of a folder, a git repository or a file up to date, and says what
-        has changed: `{index path files new changed gone skipped seconds}`.
+        """Index a folder, a git repository or a file, or update its index.
 
-        Patterns are those of a `.gitignore`; files of more than `max_file_size` bytes are left
-        out; `on_progress` is called with how many of how many files have been read. Also raises
-        Failed `file-not-found`, `file-failed` and `bad-pattern`.
+        Return the changes: `{index path files new changed gone skipped seconds}`. Patterns are
+        those of a `.gitignore`. Files of more than `max_file_size` bytes are left out.
+        `on_progress` is called with the number of files read and of all files. Also raises Failed
+        `file-not-found`, `file-failed` and `bad-pattern`.
         """
         argument_checks.place("path", path)
         for what, patterns in (("include", include), ("exclude", exclude)):
@@ -71,8 +72,8 @@ class Memory:
         return report.plain()
 
     def update(self, entries: Mapping[str, str]) -> None:
-        """Merges what the host knows of files: metadata as text, by absolute path. A relative path
-        is a ValueError."""
+        """Merge metadata of the host: texts by absolute path. Raises ValueError for a relative
+        path."""
         argument_checks.by_name("entries", entries)
         for text in entries.values():
             if not isinstance(text, str):
@@ -81,14 +82,16 @@ class Memory:
             self._system.update(entries)
 
     def entries(self) -> dict[str, str]:
-        """The metadata of every file as text, by absolute path."""
+        """Return the metadata of every file as text, by absolute path."""
         with _failing():
             entries: dict[str, str] = redact(self._system.entries())
             return entries
 
     def search(self, query: str | Mapping[str, Any]) -> dict[str, Any]:
-        """`{summary matches error}` for a text or a ContextGenerationInput, of all files whatever
-        a program may read."""
+        """Return `{summary matches error}` for a text or a ContextGenerationInput.
+
+        All files are searched, whatever a program may read.
+        """
         if not isinstance(query, (str, Mapping)):
             raise argument_checks.wrong(
                 "query", "a text or a table of a ContextGenerationInput", query
@@ -102,7 +105,7 @@ class Memory:
         return reply
 
     def get_relevant_context_for(self, context_input: str | Mapping[str, Any]) -> dict[str, Any]:
-        """`search`, by the name that the documents have for it."""
+        """`search`, under the name of the documents."""
         return self.search(context_input)
 
 

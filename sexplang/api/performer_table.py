@@ -1,4 +1,4 @@
-"""What a caller of `run` registers to the table of performers that answers the program."""
+"""The performers of a run: the host's own, and those that the caller registers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from sexplang.runtime.traces.tree import Trace
 
 Reply: TypeAlias = str | dict[str, Any] | list[Any]
-"""What a model says: its text; `{"tool_use": {"name" "input"}}`; a list of content blocks; a
-whole reply `{content stop_reason usage model}`."""
+"""A model's reply: its text; `{"tool_use": {"name" "input"}}`; a list of content blocks; a whole
+reply `{content stop_reason usage model}`."""
 
 Model: TypeAlias = str | Mapping[str, str] | Sequence[Reply] | Callable[[dict[str, Any]], Any]
-"""A model's name; names by the names that the program has for them, beside `default` and `*`;
-replies in order, for each task from the beginning; or a function, sync or async, from a payload to
-a Reply."""
+"""A model's name; models by their names in the program, beside `default` and `*`; a list of
+replies, for each task from the beginning; or a function, sync or async, from a payload to a Reply.
+"""
 
 Performers: TypeAlias = dict[str, Callable[[Request], Any]]
 
@@ -44,7 +44,7 @@ def answering(
     servers: "Servers | None" = None,
     trace: "Trace | None" = None,
 ) -> Performers:
-    """The host's own performers, with the caller's in front of them."""
+    """Return the host's performers, overridden by the caller's."""
     own = {name: performer(name, function) for name, function in effects.items()}
     if callable(model):
         own = {"model": _answer_by_call(model), **own}
@@ -68,8 +68,8 @@ def answering(
 
 
 def models_of(model: Model | None) -> Models:
-    """Who answers to the names of models. A list answers to all as a script does; of a function
-    nobody knows."""
+    """Return the Models. A list of replies answers to all names, as a script does; the model of a
+    function is not known."""
     if callable(model):
         return Models()
     if isinstance(model, Mapping):
@@ -100,14 +100,14 @@ def _answer_by_call(function: Callable[[dict[str, Any]], Any]) -> Callable[[Requ
 
 
 def _payload(request: Request) -> dict[str, Any]:
-    """What a model is asked: held to the same form as by every other model."""
+    """Return the payload of a model's request, held to the same form as for every other model."""
     from sexplang.runtime.models.payload_check import check_payload
 
     return check_payload(plain(request.arguments[0]))
 
 
 def whole_reply(reply: Any, request: Request) -> Any:
-    """A reply with all its parts: a short one is that of a scripted model."""
+    """Return a reply with all its parts; a short one is that of a scripted model."""
     from sexplang.runtime.models.adapters.scripted import check_script, check_usage, shape_reply
 
     said = plain(reply)

@@ -1,4 +1,4 @@
-"""Program text or a file, with the Python functions it may call, to a Program or diagnostics."""
+"""Programs from text or files, with the Python functions that they may call."""
 
 import json
 import os
@@ -28,15 +28,15 @@ def build(
     primitives: Functions | None = None,
     permissions: Permissions | None = None,
 ) -> Program:
-    """The program that a text (str) or a file (path) makes, with all it imports.
+    """Return the program of a text (str) or a file (path), with its imports.
 
-    Names of `effects` are operations that the program may call as functions without declaring
-    them; who runs it gives the functions again. `primitives` become part of the program. A file
-    imports from below its own folder, a text only what `permissions` let it read.
+    Names of `effects` are operations that the program may call without declaring them; a run takes
+    the functions again. `primitives` become part of the program. A file imports from below its own
+    folder, a text only what `permissions` let it read.
 
-    The program of a file keeps its folder: whoever runs it starts there, and may read it.
+    The program of a file keeps its folder: a run starts there and may read it.
 
-    Raises Diagnostics: everything that was found. Warnings alone stand in `program.warnings`.
+    Raises Diagnostics with every error. Warnings are in `program.warnings`.
     """
     argument_checks.by_name("effects", effects)
     argument_checks.by_name("primitives", primitives)
@@ -62,8 +62,10 @@ def check(
     primitives: Functions | None = None,
     permissions: Permissions | None = None,
 ) -> list[Diagnostic]:
-    """What the command `check` finds, errors and warnings; an empty list is a good program.
-    Nothing runs, nothing is raised."""
+    """Return what the command `check` finds, errors and warnings; empty for a good program.
+
+    Nothing runs, nothing is raised.
+    """
     try:
         program = build(source, effects=effects, primitives=primitives, permissions=permissions)
     except Diagnostics as found:
@@ -72,7 +74,7 @@ def check(
 
 
 def permissions_for(source: object, given: Permissions | None) -> Permissions:
-    """What was given, and for a file its own folder."""
+    """Return the permissions, and for a file those for its own folder."""
     argument_checks.permissions(given)
     allowed = given or Permissions()
     if isinstance(source, Suspended):
@@ -94,7 +96,7 @@ _FILE_NAME = re.compile(r"[^\n(){}\[\]]+\.(sexp|xml)")
 
 
 def _explain_path(text: str, found: Diagnostics) -> Diagnostics:
-    """What was found first in a text that looks like the name of a file, with what to write."""
+    """Return the Diagnostics of a text that looks like the name of a file, with a hint."""
     hint = f"a str is program text; write Path({json.dumps(text, ensure_ascii=False)})"
     return Diagnostics([evolve(found.diagnostics[0], hint=hint)])
 

@@ -1,7 +1,7 @@
-"""Python functions to what a program can call: pure primitives, and answers to operations.
+"""Python functions as primitives and as performers of operations.
 
-A function's signature says how many arguments it takes; an annotation `str` says that a
-TaskResult arrives as its content.
+The signature gives the number of arguments. For a parameter annotated `str`, a TaskResult arrives
+as its content.
 """
 
 import inspect
@@ -27,25 +27,25 @@ Performer: TypeAlias = Callable[[Request], Any]
 
 @frozen
 class Shape:
-    """What a Python function takes by position."""
+    """The positional parameters of a Python function."""
 
     params: tuple[str, ...]
     least: int
     rest: bool
     texts: frozenset[int]
-    """Positions that are annotated as `str`."""
+    """The positions that are annotated as `str`."""
 
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def shape_of(name: str, function: Function) -> Shape:
-    """The shape of a function. Raises Diagnostics for what a program cannot call."""
+    """Return the shape of a function. Raises Diagnostics for one that a program cannot call."""
     if not callable(function):
         raise bad_function(name, f"a {type(function).__name__} cannot be called")
     try:
         given = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # some that are written in C do not tell
+    except (TypeError, ValueError):  # some functions written in C have no signature
         return Shape(("value",), 0, True, frozenset())
     needed = [
         each.name for each in given if each.kind == each.KEYWORD_ONLY and each.default is each.empty
@@ -61,7 +61,7 @@ def shape_of(name: str, function: Function) -> Shape:
 
 
 def primitive(name: str, function: Function) -> Primitive:
-    """A pure Python function as a primitive. Raises Diagnostics."""
+    """Return a pure Python function as a primitive. Raises Diagnostics."""
     shape = shape_of(name, function)
     if inspect.iscoroutinefunction(function):
         raise bad_function(name, "a primitive gives its value at once, and this one is async")
@@ -74,7 +74,7 @@ def primitive(name: str, function: Function) -> Primitive:
             raise Fault(reason, str(failed), error=failed.error) from None
         except Fault:
             raise
-        # The function is somebody else's: whatever it raises is an error of the program.
+        # Any exception of the host's function is an error of the program.
         except Exception as error:
             raise Fault(
                 "primitive-failed",
@@ -93,7 +93,7 @@ def primitive(name: str, function: Function) -> Primitive:
 
 
 def operation(name: str, function: Function) -> Operation:
-    """The operation that a Python function answers, as programs call it. Raises Diagnostics."""
+    """Return the operation that a Python function performs. Raises Diagnostics."""
     shape = shape_of(name, function)
     params = shape.params or (("value",) if shape.rest else ())
     doc = inspect.getdoc(function) or ""
@@ -101,11 +101,11 @@ def operation(name: str, function: Function) -> Operation:
 
 
 def performer(name: str, function: Function) -> Performer:
-    """The performer that answers an operation with a Python function, sync or async."""
+    """Return the performer for a Python function, sync or async."""
     shape = shape_of(name, function)
 
     def perform(request: Request) -> Any:
-        # Copies: what the function does to its arguments does not reach the journal.
+        # They are copies: changes by the function do not reach the journal.
         given = [plain(argument) for argument in request.arguments]
         given += [None] * (shape.least - len(given))
         return reply_with(lambda: function(*given))
@@ -114,8 +114,11 @@ def performer(name: str, function: Function) -> Performer:
 
 
 def reply_with(call: Callable[[], Any], made: Callable[[Any], Value] = value) -> Any:
-    """What a Python function gives, `made` a value, or an awaitable of one; a Failed that it raises
-    is an error of the program's. Raises Refusal, and whatever else the function raises."""
+    """Call a Python function and return its value by `made`, or an awaitable of it.
+
+    A Failed that it raises is an error of the program. Raises Refusal, and any other exception of
+    the function.
+    """
     try:
         reply = call()
         return Awaited(reply, made) if hasattr(reply, "__await__") else made(reply)
@@ -124,8 +127,8 @@ def reply_with(call: Callable[[], Any], made: Callable[[Any], Value] = value) ->
 
 
 class Awaited:
-    """What an async function gives, made a value. Closed before anybody awaits it, it closes the
-    function's coroutine, which would warn that nobody has."""
+    """The value of an async function. Closed before it is awaited, it closes the coroutine, so that
+    Python does not warn."""
 
     def __init__(self, reply: Any, made: Callable[[Any], Value]) -> None:
         self._reply = reply
@@ -142,7 +145,7 @@ class Awaited:
 
 
 def check_names(functions: Functions, *, taken: Mapping[str, Any]) -> None:
-    """Raises Diagnostics for a name that is no symbol, or that means something already."""
+    """Raise Diagnostics for a name that is no symbol or has a meaning already."""
     from sexplang.compiler.forms.shapes import RESERVED
     from sexplang.reader import read
     from sexplang.terms.form import Name
@@ -160,7 +163,7 @@ def check_names(functions: Functions, *, taken: Mapping[str, Any]) -> None:
 
 
 def bad_function(name: str, why: str, hint: str | None = None) -> Diagnostics:
-    """A Python function that cannot be registered."""
+    """Return the Diagnostics for a Python function that cannot be registered."""
     look()
     found = Diagnostic(
         "bad-function",

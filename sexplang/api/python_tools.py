@@ -1,4 +1,4 @@
-"""Python functions to tools of a model: a name, a description, and a JSON schema of type hints."""
+"""Python functions as tools of a model: name, description, and JSON schema of the type hints."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
@@ -19,17 +19,18 @@ Schema: TypeAlias = dict[str, Any]
 
 @frozen
 class Tool:
-    """A tool as it is described to a model, and the function that answers its calls."""
+    """A tool: its description for a model, and the function that performs its calls."""
 
     name: str
     definition: dict[str, Value]
     """`{description input_schema}`."""
     answer: Callable[[dict[str, Any]], Any]
-    """Inputs by name → a value or an awaitable. Raises Refusal for inputs that do not fit."""
+    """A function of the inputs by name to a value or an awaitable. It raises Refusal for a
+    misfit."""
 
 
 def tools_of(given: Iterable[Function] | Functions) -> dict[str, Tool]:
-    """Tools by name. A function's own name is the tool's; a mapping names them itself.
+    """Return the tools by name: the function's own name, or that of a mapping.
 
     Raises Diagnostics for a function that cannot be a tool.
     """
@@ -82,7 +83,7 @@ def _tool(name: str, function: Function) -> Tool:
 
 
 def schema_of(name: str, function: Function) -> Schema:
-    """The JSON schema of a function's parameters. Raises Diagnostics."""
+    """Return the JSON schema of a function's parameters. Raises Diagnostics."""
     try:
         params = inspect.signature(function).parameters.values()
         hints = get_type_hints(_find_hints(function), include_extras=True)
@@ -112,7 +113,7 @@ def schema_of(name: str, function: Function) -> Schema:
 
 
 def _find_hints(function: Function) -> Any:
-    """Where the hints stand: an object that can be called has them at its `__call__`."""
+    """Return the object with the type hints: for a callable object its `__call__`."""
     plain = inspect.isroutine(function) or inspect.isclass(function)
     return function if plain else getattr(function, "func", None) or type(function).__call__
 
@@ -177,8 +178,10 @@ _CLASSES: dict[str, tuple[type, ...]] = {
 
 
 def misfit(schema: Schema, data: Any, where: str) -> str | None:
-    """Where and why data do not fit a schema that `schema_of` made, or None. It recurses only as
-    deep as the schema, which is as deep as a type hint."""
+    """Return where and why data do not fit a schema of `schema_of`, or None.
+
+    The recursion is as deep as the schema, that is, as the type hint.
+    """
     if "anyOf" in schema:
         problems = [misfit(choice, data, where) for choice in schema["anyOf"]]
         return None if None in problems else problems[0]

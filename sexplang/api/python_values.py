@@ -1,4 +1,5 @@
-"""Values of the language to plain Python data and back; a TaskResult is an object on both sides."""
+"""Values of the language as plain Python data, and back; a TaskResult is an object on both
+sides."""
 
 from typing import Any
 
@@ -41,11 +42,13 @@ _FIELDS = tuple([each.name for each in fields(TaskResult)])
 
 
 def result(outcome: Outcome) -> Any:
-    """The value of a run that is Done, as plain Python data: list, dict, str (also for symbols),
-    int, float, bool, None; TaskResults as such, errors as dicts.
+    """Return the value of a run that is Done, as plain Python data.
 
-    Raises Failed: the run's own, or with the reason `not-data` if the value is or holds a
-    function. A run that still waits is a TypeError.
+    The data are list, dict, str (also for symbols), int, float, bool and None. TaskResults stay,
+    errors are dicts.
+
+    Raises Failed: the run's own, or with the reason `not-data` for a value with a function in it.
+    Raises TypeError for a run that still waits.
     """
     if isinstance(outcome, Failed):
         raise outcome
@@ -60,9 +63,12 @@ def result(outcome: Outcome) -> Any:
 
 
 def error(reason: str, message: str, *, type: str = "USER_ERROR", **details: Any) -> Failed:
-    """A Failed to raise in a function that answers a program, or whose `.error` to give to
-    `Suspended.fail`: the program then sees the error `{type reason message details …}` and may
-    catch it by its reason. Raises Failed, reason `not-data`, for details that are none."""
+    """Return a Failed to raise in a function that a program calls; its `.error` is for
+    `Suspended.fail`.
+
+    The program sees the error `{type reason message details …}` and may catch it by its reason.
+    Raises Failed, reason `not-data`, for details that are not data.
+    """
     for what, given in (("reason", reason), ("message", message), ("type", type)):
         argument_checks.text(what, given)
     try:
@@ -72,18 +78,20 @@ def error(reason: str, message: str, *, type: str = "USER_ERROR", **details: Any
 
 
 def python(value: Value) -> Any:
-    """A value as plain Python data. Raises Fault `not-data`."""
+    """Return a value as plain Python data. Raises Fault `not-data`."""
     return plain(value, _object)
 
 
 def value(data: Any) -> Value:
-    """Plain Python data as a value. Raises Fault: `not-data`, `not-text`, `limit-data`,
-    `limit-integer`."""
+    """Return plain Python data as a value.
+
+    Raises Fault: `not-data`, `not-text`, `limit-data`, `limit-integer`.
+    """
     return writable_value(data, _record)
 
 
 def from_model(data: Any) -> Value:
-    """What a model says, as `value`; half of a surrogate pair in it becomes `?`."""
+    """Return the value of a model's data; a lone surrogate in it becomes `?`."""
     try:
         return value(data)
     except Fault as fault:

@@ -1,4 +1,4 @@
-"""What a call of `run` says → a run up to its first wait, and who answers it."""
+"""The start of a run from the arguments of `run`: up to its first wait."""
 
 import logging
 import os
@@ -44,7 +44,7 @@ Watch: TypeAlias = Callable[[Event], None]
 
 @frozen
 class Settings:
-    """What a call of `run` says beside the program."""
+    """The arguments of `run` beside the program."""
 
     inputs: Mapping[str, Any] | None
     model: Model | None
@@ -64,8 +64,10 @@ class Settings:
 
 @frozen(eq=False)
 class Begun:
-    """A run up to its first wait, and who answers it; behind it the recording is closed, and its
-    spans are handed over."""
+    """A run up to its first wait, and its performers.
+
+    At the end of its context the recording is closed and the spans are exported.
+    """
 
     outcome: Outcome
     performers: Mapping[str, Any]
@@ -93,22 +95,24 @@ class Begun:
             self.journal.close()
 
     def over(self, outcome: Outcome) -> Outcome:
-        """The outcome at the end."""
+        """Return the outcome at the end."""
         if self.trace is not None:
             self.trace.finish(getattr(outcome, "error", None))
         return outcome
 
 
 def look_around() -> None:
-    """Read what the environment holds of credentials; of doubtful ones the log is told."""
+    """Find the credentials in the environment; log a warning for doubtful ones."""
     look()
     for words in doubts():
         logging.getLogger("sexplang").warning(words)
 
 
 def program_of(source: Runnable, given: Settings) -> Program | Suspended:
-    """The program, built if it is not yet; or the run to go on with. Raises TypeError for what
-    `given` has of another type."""
+    """Return the program, built if it is not yet, or the suspended run.
+
+    Raises TypeError for an argument of the wrong type.
+    """
     argument_checks.check(given)
     look_around()
     if isinstance(source, Suspended):
@@ -136,7 +140,7 @@ def begin(
     described: Described,
     on_event: Watch | None,
 ) -> Begun:
-    """The run up to its first wait."""
+    """Run the program up to its first wait."""
     argument_checks.check(given)
     since, is_traced = time(), is_wanted(given.trace) or given.record is not None
     tools = tools_of(given.tools)
@@ -190,7 +194,7 @@ def begin(
             memory=None if given.memory is None else os.path.abspath(given.memory),
             servers=serving.servers,
         )
-    # Whatever it is goes on; the recording's file does not stay open behind it.
+    # The recording is closed whatever is raised.
     except BaseException as raised:
         Begun(outcome, {}, journal, trace).__exit__(None, raised, None)
         raise
@@ -258,8 +262,7 @@ def _trace(
 
 
 def _check_models(models: Models) -> None:
-    """Raises Failed for a name of no model, and for a recording that no run can be repeated
-    from."""
+    """Raise Failed for an unknown model, and for a recording that cannot be replayed."""
     try:
         check_models(models)
     except Refusal as refusal:
@@ -267,7 +270,7 @@ def _check_models(models: Models) -> None:
 
 
 def _log_model(name: str, model: str, is_default: bool) -> None:
-    """Another model answers to a name."""
+    """Log that another model answers to a name."""
     level, why = logging.INFO, ""
     if is_default:
         level, why = logging.WARNING, ", the default: nobody says who it is"
@@ -275,7 +278,7 @@ def _log_model(name: str, model: str, is_default: bool) -> None:
 
 
 def _tell_unnamed(program: Program, given: Settings) -> None:
-    """Names in the table of models that nothing asks for."""
+    """Log the names in the table of models that the program does not use."""
     assert isinstance(given.model, Mapping)
     names = [name for name in given.model if name not in ("default", ALL)]
     if names:
@@ -295,7 +298,7 @@ def _journal(given: Settings) -> Journal:
 
 
 def _list_input_files(outcome: Outcome, inputs: Mapping[str, Any] | None) -> tuple[Path, ...]:
-    """Files that the caller itself gives to inputs of type file may be read."""
+    """Return the files given to inputs of type `file`: the program may read them."""
     if not isinstance(outcome, Suspended):
         return ()
     files = [each.name for each in state_of(outcome).setting.program.inputs if each.type == "file"]
@@ -303,5 +306,5 @@ def _list_input_files(outcome: Outcome, inputs: Mapping[str, Any] | None) -> tup
 
 
 def definitions(tools: Mapping[str, Tool]) -> Described:
-    """Functions of Python as they are described to a model."""
+    """Return descriptions of Python functions for a model."""
     return {name: tool.definition for name, tool in tools.items()}

@@ -1,4 +1,4 @@
-"""A program, its inputs and whoever answers it to its value; or, step by step, to outcomes."""
+"""Runs of programs in Python: in one call, or step by step by outcomes."""
 
 import os
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ def run(
     trace: "Target | None" = None,
     traceparent: str | None = None,
 ) -> Any:
-    """Runs a program and gives its value as plain Python data, a TaskResult as such.
+    """Run a program and return its value as plain Python data; a TaskResult stays one.
 
     `source` is program text (str), a file (path), a Program, or a Suspended run to go on with.
     Works inside a running event loop too; there `arun` does not block it.
@@ -137,8 +137,11 @@ async def arun(
     trace: "Target | None" = None,
     traceparent: str | None = None,
 ) -> Any:
-    """`run` for a caller that has an event loop, asyncio's or trio's: async functions that answer
-    run in it, and cancelling the call cancels the program, whose `finally` bodies still run."""
+    """`run` for a caller with an event loop of asyncio or trio.
+
+    Async functions run in that loop. If the call is cancelled, so is the program; its `finally`
+    bodies still run.
+    """
     given = Settings(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
         *(memory, mcp, record, run_id, trace, traceparent),
@@ -174,11 +177,11 @@ def start(
     limits: Limits | None = None,
     budget: Mapping[str, float] | None = None,
 ) -> Outcome:
-    """Runs a program until it is Done, Failed or Suspended: nothing is asked, nobody is waited
-    for. A Suspended holds `requests`, all that are open; `resume(request.id, reply)` and
-    `fail(request.id, error)` give the next outcome. Raises Diagnostics if the inputs do not fit.
+    """Run a program until it is Done, Failed or Suspended; no request is performed.
 
-    `tools` are only described to models here; a request `tool` asks for their values.
+    A Suspended has `requests`, all that are open. `resume(request.id, reply)` and `fail(request.id,
+    error)` return the next outcome. `tools` are only described to models: the caller answers the
+    request `tool`. Raises Diagnostics if the inputs do not fit.
     """
     argument_checks.check_program(program)
     argument_checks.by_name("inputs", inputs)
@@ -190,10 +193,11 @@ def start(
 
 
 def freeze(outcome: Suspended, *, key: bytes | None = None) -> dict[str, Any]:
-    """A run that waits as plain JSON data, for `thaw` in another process. Of credentials that the
-    host knows, none is in it. With a `key` only who has it can write data that `thaw` takes.
+    """Return a suspended run as plain JSON data, for `thaw` in another process.
 
-    Raises Failed, reason `not-data`, if it holds something that cannot be written down.
+    The data contain no credential that the host knows. With a `key` they are sealed: `thaw` takes
+    only data written with it. Raises Failed, reason `not-data`, for a run with a value that cannot
+    be written.
     """
     from sexplang.machine import frozen_runs
 
@@ -208,8 +212,11 @@ def freeze(outcome: Suspended, *, key: bytes | None = None) -> dict[str, Any]:
 
 
 def thaw(program: Program, data: Any, *, tools: Tools = (), key: bytes | None = None) -> Suspended:
-    """The frozen run again. It goes on with the same sources, the same tools, the same `key` and
-    the same version of this package; for anything else raises Failed, reason `frozen-mismatch`."""
+    """Return the frozen run.
+
+    It needs the same sources, tools, `key` and version of this package. Raises Failed, reason
+    `frozen-mismatch`, for anything else.
+    """
     from sexplang.machine import frozen_runs
 
     argument_checks.check_program(program)
@@ -230,7 +237,7 @@ def thaw(program: Program, data: Any, *, tools: Tools = (), key: bytes | None = 
 
 
 def _depth_of(data: dict[str, Any]) -> int:
-    """How deep the tasks of a frozen run may go."""
+    """Return the maximal depth of tasks of a frozen run."""
     limits = data.get("limits")
     most = limits.get("max_task_depth") if isinstance(limits, dict) else None
     return most if type(most) is int else Limits().max_task_depth

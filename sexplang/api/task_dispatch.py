@@ -1,7 +1,6 @@
-"""A task, a tool or a program text by name to its TaskResult: the Dispatcher for Python.
+"""The Dispatcher for Python: a task, a tool or a program text by name to its TaskResult.
 
-Law: whatever goes wrong with what was asked is a FAILED TaskResult, never an exception
-(inventory 13.31).
+Law: an error in the request is a FAILED TaskResult, never an exception (inventory 13.31).
 """
 
 import json
@@ -43,7 +42,7 @@ Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 class Options(TypedDict, total=False):
-    """What `dispatch` takes as `run` does."""
+    """The arguments of `run` that `dispatch` takes too."""
 
     model: Model | None
     effects: Functions | None
@@ -70,7 +69,7 @@ def dispatch(
     permissions: Permissions | None = None,
     **options: Unpack[Options],
 ) -> TaskResult:
-    """Runs one task or tool by name, or a program text that begins with `(`.
+    """Run one task or tool by name, or a program text that begins with `(`.
 
     - `identifier`: a template of the `library` (files and folders; what only lies in a folder and
       cannot be read is left out with a warning), by name or as `atomic:SUBTYPE`; else one of the
@@ -105,7 +104,7 @@ def run_to_end(
     permissions: Permissions,
     **options: Unpack[Options],
 ) -> TaskResult:
-    """Runs what was asked for to its TaskResult."""
+    """Run a dispatched program and return its TaskResult."""
     try:
         given = run(
             asked.program, inputs=asked.inputs, tools=tools, permissions=permissions, **options
@@ -127,7 +126,7 @@ async def adispatch(
     permissions: Permissions | None = None,
     **options: Unpack[Options],
 ) -> TaskResult:
-    """`dispatch` for a caller that has an event loop, asyncio's or trio's."""
+    """`dispatch` for a caller with an event loop of asyncio or trio."""
     check_options(options)
     wrong = _misfit(identifier, inputs)
     if wrong is not None:
@@ -151,7 +150,7 @@ async def adispatch(
 
 
 def _misfit(identifier: object, inputs: object) -> TaskResult | None:
-    """What is wrong with a question that is none."""
+    """Return the FAILED TaskResult for an invalid identifier or invalid inputs, or None."""
     if not isinstance(identifier, str):
         kind, hint = "identifier", 'dispatch("summarize", {"text": "…"})'
         message = f"the identifier of a dispatch cannot be {type(identifier).__name__}"
@@ -172,7 +171,7 @@ _BY_NAME = 'write {"text": "…"}, a table by names'
 
 
 def check_options(options: Collection[str]) -> None:
-    """Raises TypeError for what `dispatch` does not take."""
+    """Raise TypeError for an option that `dispatch` does not take."""
     for name in options:
         if name not in Options.__annotations__:
             raise TypeError(
@@ -189,7 +188,7 @@ def _read_request(
     tools: Collection[str],
     allowed: Permissions,
 ) -> Dispatched | TaskResult:
-    """The program to run, or what is wrong with the question."""
+    """Return the program to run, or the TaskResult of an error in the request."""
     path: Path | None = "s_expression" if identifier.lstrip().startswith("(") else None
     warnings: tuple[str, ...] = ()
     look()
@@ -213,7 +212,7 @@ def _read_request(
 
 
 def read(library: Listed, allowed: Permissions) -> tuple[Library, Find]:
-    """The tasks of files and folders, and how their program finds others. Raises Diagnostics."""
+    """Return the tasks of files and folders, and the finder of imports. Raises Diagnostics."""
     paths = [os.path.abspath(os.fspath(path)) for path in library]
     find = make_finder(evolve(allowed, read=(*allowed.read, *paths)))
     there = read_library(
@@ -225,7 +224,7 @@ def read(library: Listed, allowed: Permissions) -> tuple[Library, Find]:
 
 
 def _find_server_tool(identifier: str, mcp: Mapping[str, Any] | None) -> list[str]:
-    """The identifier, if it is a tool of one of the MCP servers."""
+    """Return the identifier in a list if it is a tool of an MCP server, else an empty list."""
     server, _, tool = identifier.partition(":")
     return [identifier] if tool and server in (mcp or {}) else []
 
@@ -240,7 +239,7 @@ def list_library(paths: Paths) -> Listed:
 
 
 def grant_library(library: Listed, permissions: Permissions | None) -> Permissions:
-    """What was given, and the library's own folder."""
+    """Return the permissions with those for the library's own folder."""
     argument_checks.permissions(permissions)
     allowed = permissions or Permissions()
     if allowed.folder is not None:

@@ -112,7 +112,7 @@ class Lowering:
         """Return the core of an expression."""
         return self.by_type[type(form)](self, form, position)
 
-    def later(self, form: Form, position: int = 0) -> Steps:
+    def lower_later(self, form: Form, position: int = 0) -> Steps:
         """Return a step that lowers a form when `run` comes to it: for a form that stands for
         another."""
         core: Core = yield self.lower(form, position)
@@ -135,11 +135,11 @@ class Lowering:
             self.names.bind(name, place)
         return place
 
-    def here(self) -> tuple[int, int, int, int, Continuation | None]:
-        """Return the current place, for `back`."""
+    def save_scope(self) -> tuple[int, int, int, int, Continuation | None]:
+        """Return the current place, for `restore_scope`."""
         return self.level, self.size, len(self.names.trail), self.fence, self.clause
 
-    def back(self, place: tuple[int, int, int, int, Continuation | None]) -> None:
+    def restore_scope(self, place: tuple[int, int, int, int, Continuation | None]) -> None:
         """Forget every name and slot since `place`."""
         self.level, self.size, mark, self.fence, self.clause = place
         self.names.forget(mark)
@@ -150,7 +150,7 @@ class Lowering:
         self.size = 1
         self.fence += fence
 
-    def note(self, continuation: Continuation, use: int, position: int = 0) -> None:
+    def note_use(self, continuation: Continuation, use: int, position: int = 0) -> None:
         """Record a mention of a clause's continuation. TAIL counts as a tail use in that clause
         alone."""
         if self.fence > continuation.fence:

@@ -1,1 +1,1 @@
-"""Guards of a run at its process: Ctrl-C, and credentials that stay with the host."""
+"""Guards of the process around a run: interruption and credentials."""

@@ -1,8 +1,8 @@
-"""Ctrl-C → a run's cancellation, and KeyboardInterrupt at the end; in the command SIGTERM and
-SIGHUP do the same.
+"""Ctrl-C as the cancellation of a run, with KeyboardInterrupt at its end; for the command SIGTERM
+and SIGHUP too.
 
-A run that computes is left between two steps, so that whatever it has entered is left like
-anything else; one that waits is cancelled by its event loop; all else is interrupted at once.
+A run that computes is left between two steps and unwinds as usual. A run that waits is cancelled by
+its event loop. Anything else is interrupted at once.
 """
 
 import signal
@@ -21,31 +21,33 @@ GRACE = 5.0
 """Seconds for the `finally` bodies of a run that was interrupted."""
 
 _PATIENCE = 1.0
-"""Seconds that an event loop has to hear of Ctrl-C, and to end when it is pressed again."""
+"""Seconds for an event loop to notice Ctrl-C, and to end when it is pressed again."""
 
 
 @define(eq=False)
 class Interrupt:
-    """How often Ctrl-C was pressed, the time left to clean up, and the event loop to cancel."""
+    """The number of presses of Ctrl-C, the time left to clean up, and the event loop to cancel."""
 
     cancel: Callable[[], object] | None = None
-    """Tells the event loop that is at work, which hears of it when it comes to it."""
+    """Cancels the running event loop, when it comes to it."""
     presses: int = 0
     until: float = 0.0
     unheard: float = 0.0
-    """Since when the loop has been told and has not obeyed; 0 where it has."""
+    """The time since which the loop has not noticed; 0 if it has."""
 
     @property
     def pressed(self) -> bool:
         return self.presses > 0
 
     def seconds_left(self, grace: float) -> float:
-        """The seconds that are left of a grace time, which begins now unless it has begun."""
+        """Return the seconds left of the grace time; all of it before a press."""
         return max(0.0, self.until - monotonic()) if self.pressed else grace
 
     def tell(self) -> bool:
-        """Whether a loop at work is told of a press. Nothing may be raised in the midst of it; one
-        that has not obeyed for a second has to be torn."""
+        """Cancel the running loop, if there is one that has not ignored a press for a second.
+
+        Return whether it was cancelled. No exception may be raised inside a loop that was.
+        """
         now = monotonic()
         if self.cancel is None or (self.unheard and now - self.unheard > _PATIENCE):
             return False
@@ -54,14 +56,14 @@ class Interrupt:
         return True
 
     def hear(self) -> bool:
-        """The loop has heard of a press; whether it is to end without cleaning up."""
+        """Note that the loop has noticed; return whether it is to end without cleaning up."""
         if self.presses < 2:
             self.unheard = 0.0
         return self.presses > 1
 
 
 class GraceOver(BaseException):
-    """The grace time of an interrupted run is over, and it still computes."""
+    """The grace time of an interrupted run is over and it still computes."""
 
 
 _CURRENT: ContextVar[Interrupt | None] = ContextVar("interrupt", default=None)
@@ -69,12 +71,14 @@ _CURRENT: ContextVar[Interrupt | None] = ContextVar("interrupt", default=None)
 
 @contextmanager
 def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
-    """Within this the first Ctrl-C cancels the run, whose `finally` bodies then have `grace`
-    seconds; a second one ends that time, and a later one raises in any case. Where there was any,
-    the end raises KeyboardInterrupt. So do SIGTERM and SIGHUP, where the process heeds them.
+    """Turn the first Ctrl-C into a cancellation of the run in this context.
 
-    Only the main thread can be interrupted, and only where nobody else has taken the signal.
-    Inside another one it is that one.
+    Its `finally` bodies have `grace` seconds. A second Ctrl-C ends that time, and a later one
+    raises in any case. After any Ctrl-C the end of the context raises KeyboardInterrupt. SIGTERM
+    and SIGHUP do the same if the process heeds them.
+
+    Only the main thread can be interrupted, and only if no other handler has the signal. A context
+    inside another one is the outer one.
     """
     outer = _CURRENT.get()
     ours = {signal.SIGINT: signal.default_int_handler} | dict.fromkeys(ENDING, end)
@@ -96,7 +100,7 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
         if is_first and _is_in(frame, STEPPING):
             raise Interruption
         if is_first and _is_in(frame, SETTLING):
-            return  # it sees the flag
+            return  # the run sees the flag
         if not is_told:
             raise KeyboardInterrupt
         if _may_end(frame):
@@ -121,10 +125,10 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
 
 @contextmanager
 def ending(grace: float) -> Iterator[None]:
-    """Within this, a run that still computes after `grace` seconds is ended by GraceOver.
+    """Raise GraceOver in a run that still computes after `grace` seconds.
 
-    Only where nobody else has taken the alarm. It comes back, since a computation may begin when
-    the time is already up.
+    It works only if no other handler has the alarm. The alarm repeats, because a computation may
+    begin when the time is already up.
     """
 
     def over(number: int, frame: FrameType | None) -> None:
@@ -147,14 +151,14 @@ def _is_ours(number: int, free: Any) -> bool:
     if signal.getsignal(number) is not free:
         return False
     try:
-        signal.signal(number, free)  # nothing changes, and only the main thread may
+        signal.signal(number, free)  # no change: only the main thread may set it
     except ValueError:
         return False
     return True
 
 
 def _is_in(frame: FrameType | None, codes: frozenset[CodeType]) -> bool:
-    """Whether one of these is at work in a frame."""
+    """Return whether a frame or one of its callers runs one of the codes."""
     while frame is not None:
         if frame.f_code in codes:
             return True

@@ -1,7 +1,7 @@
-"""Credentials that this process knows of → texts and values without them.
+"""The credentials that this process knows, and texts and values without them.
 
-Law: what comes in passes here before it is recorded and delivered, what goes out before it is
-written. So no program holds a credential, and a run that is repeated is told the same.
+Law: input is redacted before it is recorded and delivered, output before it is written. So no
+program holds a credential, and a replay gets the same input.
 """
 
 import os
@@ -17,32 +17,35 @@ from sexplang.terms.values.value import Record, Symbol, Value, distinct, symbol
 MARK = "[redacted]"
 
 SHORTEST = 8
-"""A shorter value stands in too many texts: without it, they would be garbled."""
+"""The least length of a credential: a shorter one occurs in too many texts to be redacted."""
 
 OWN = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL")
-"""Variables whose values are sent to models: what is a credential there need not look like it."""
+"""Variables whose values are sent to models: their credentials need not look like any."""
 
 MOST = 256
-"""So many credentials that persons gave are kept, the latest: a service may be given one by each
-of its users."""
+"""The most credentials given by persons that are kept, the latest: each user of a service may have
+one."""
 
 
 TELLING = 20
-"""So much of the beginning of a credential is worth hiding too: messages shorten what is long."""
+"""The length of a credential's beginning that is redacted too: messages shorten long texts."""
 
 
 @define(eq=False)
 class Secret:
-    """A credential, and how it is found: in a text in which no plain character is escaped by its
-    `word`, the longest part of plain characters. What its parts may look like is made when it is
-    looked for in a text that has this word, or in one in which plain characters are escaped."""
+    """A credential and the means to find it.
+
+    `word` is its longest part of plain characters. It finds the credential in a text without
+    escapes of plain characters. The pattern is compiled when a text has this word, or has such
+    escapes.
+    """
 
     value: str
     word: str
     _patterns: "dict[bool, re.Pattern[str]]" = field(factory=dict)
 
     def pattern(self, plain: bool) -> "re.Pattern[str]":
-        """Whether it has the escapes of `plain` characters, too."""
+        """Return the pattern; with `plain` it allows escapes of plain characters too."""
         if plain not in self._patterns:
             from sexplang.terms.texts.spelling_patterns import parts_of
 
@@ -50,7 +53,7 @@ class Secret:
         return self._patterns[plain]
 
     def is_in(self, text: str, plain: bool) -> bool:
-        """Whether it is in a text, in which `plain` characters are escaped, or are not."""
+        """Return whether it is in a text; with `plain`, plain characters may be escaped there."""
         if not plain and (self.word not in text or self.word == self.value):
             return self.word in text
         return self.pattern(plain).search(text) is not None
@@ -65,21 +68,21 @@ class Secret:
 
 @define(eq=False)
 class Known:
-    """What is known. Mutable."""
+    """The known credentials. Mutable."""
 
     secrets: tuple[Secret, ...] = ()
-    """The longest first; empty where none is known."""
+    """The longest first; empty if none is known."""
     environment: frozenset[str] = frozenset()
     given: dict[str, None] = field(factory=dict)
     doubted: dict[str, bool] = field(factory=dict)
-    """Who gave a plain word as a credential, and whether somebody was told."""
+    """By the giver of a credential that is a plain word: whether a warning was given."""
 
 
 KNOWN = Known()
 
 
 def look() -> None:
-    """Read the environment: what is a credential there is known from here on."""
+    """Learn the credentials in the environment."""
     found = frozenset(_of_environment())
     if found != KNOWN.environment:
         KNOWN.environment = found
@@ -87,7 +90,7 @@ def look() -> None:
 
 
 def learn(values: Iterable[str]) -> None:
-    """Know these too: a person gave them as credentials. One that is too short is left out."""
+    """Learn credentials that a person gave. Too short ones are left out."""
     is_new = False
     for value in values:
         if len(value) >= SHORTEST:
@@ -101,8 +104,10 @@ def learn(values: Iterable[str]) -> None:
 
 
 def declare(name: str) -> str:
-    """The value of a variable that a person declares to be a secret; it is known from here on.
-    Raises ValueError that says why it cannot be."""
+    """Return the value of a variable that a person declares to be a secret, and learn it.
+
+    Raises ValueError that says why it cannot be one.
+    """
     value = os.environ.get(name, "")
     if not value:
         raise ValueError(f"the environment has no `{name}`")
@@ -117,7 +122,7 @@ def declare(name: str) -> str:
 
 
 def doubts() -> list[str]:
-    """What is to be said of credentials that are plain words; each is told once."""
+    """Return the warnings of credentials that are plain words, each once."""
     new = [name for name, is_told in KNOWN.doubted.items() if not is_told]
     KNOWN.doubted.update(dict.fromkeys(new, True))
     return [
@@ -128,7 +133,7 @@ def doubts() -> list[str]:
 
 
 def credentials_of(address: str) -> list[str]:
-    """The credentials in an address, as they stand there and as a server may say them again."""
+    """Return the credentials in an address, as written and as a server may repeat them."""
     _, user, found = split_credentials(address)
     values = [*found]
     if user:
@@ -142,8 +147,10 @@ def credentials_of(address: str) -> list[str]:
 
 
 def is_plausible(value: str) -> bool:
-    """Whether a value that only its name makes a credential looks like one: it is long enough, is
-    neither a word nor two (`production`, `customer_id`), nor the path of a file."""
+    """Return whether a value looks like a credential, beside its variable's name.
+
+    It is long enough, is neither one word nor two (`production`, `customer_id`), and is no path.
+    """
     if len(value) < SHORTEST:
         return False
     words = value.replace("-", "_").replace(".", "_").replace(" ", "_").split("_")
@@ -153,7 +160,7 @@ def is_plausible(value: str) -> bool:
 
 
 def longest() -> int:
-    """How many bytes a credential has at most, as it may be spelled; 0 where none is known."""
+    """Return the most bytes of a credential in any spelling; 0 if none is known."""
     if not KNOWN.secrets:
         return 0
     from sexplang.terms.texts.spelling_patterns import LONGEST
@@ -162,7 +169,7 @@ def longest() -> int:
 
 
 def redact_text(text: str) -> str:
-    """The text with `[redacted]` in the place of every credential."""
+    """Return the text with `[redacted]` in the place of every credential."""
     if not KNOWN.secrets:
         return text
     plain = _escapes_plain(text)
@@ -172,8 +179,7 @@ def redact_text(text: str) -> str:
 
 
 def mask(text: str) -> str:
-    """The text with a `*` in the place of each character of a credential: it is as long as before,
-    and has the same lines."""
+    """Return the text with `*` for each character of a credential: length and lines stay."""
     plain = bool(KNOWN.secrets) and _escapes_plain(text)
     for each in KNOWN.secrets:
         if each.is_in(text, plain):
@@ -182,8 +188,7 @@ def mask(text: str) -> str:
 
 
 def silent(text: str) -> str:
-    """The text without credentials, and without their beginnings, which are left of what was
-    shortened."""
+    """Return the text without credentials and without their beginnings, which shortening leaves."""
     text = redact_text(text)
     plain = bool(KNOWN.secrets) and _escapes_plain(text)
     for each in KNOWN.secrets:
@@ -192,7 +197,7 @@ def silent(text: str) -> str:
 
 
 def redact(value: Value) -> Value:
-    """A value, or plain data, with all its text redacted; itself where it holds no credential."""
+    """Return a value, or plain data, with all its text redacted; itself if it has no credential."""
     if not KNOWN.secrets:
         return value
     texts = value if isinstance(value, str) else "\0".join(_texts_in(value))
@@ -203,12 +208,12 @@ def redact(value: Value) -> Value:
 
 
 def silence(value: Value) -> Value:
-    """What tells somebody of an error, and may be shortened, with all its text silent."""
+    """Return the value with all its text `silent`, for errors, which may be shortened."""
     return _rebuilt(value, silent) if KNOWN.secrets else value
 
 
 def _texts_in(value: Value) -> list[str]:
-    """All texts of a value, keys and symbols too."""
+    """Return all texts of a value, with keys and symbols."""
     texts: list[str] = []
     work = [value]
     for item in work:  # it grows meanwhile
@@ -228,8 +233,10 @@ def _texts_in(value: Value) -> list[str]:
 
 
 def _rebuilt(value: Value, written: Callable[[str], str]) -> Value:
-    """However deep it is: lists and tables first with what is in them as it was, then the other
-    way round what holds them."""
+    """Return a value rebuilt with other texts, without recursion.
+
+    Containers are listed before their content, and rebuilt in the opposite order.
+    """
     root: list[Any] = [value]
     work: list[tuple[Any, Any]] = [(root, 0)]
     holders: list[tuple[Any, Any, Any]] = []
@@ -261,7 +268,7 @@ def _rebuilt(value: Value, written: Callable[[str], str]) -> Value:
 
 
 def redact_bytes(data: bytes) -> bytes:
-    """The same of what need be no text, before it is encoded."""
+    """Redact bytes, which need not be text."""
     if not KNOWN.secrets:
         return data
     is_escaped = b"%" in data or b"\\" in data
@@ -290,8 +297,10 @@ def _of_environment() -> Iterator[str]:
 
 
 def _of_headers(name: str, text: str) -> list[str]:
-    """The last word of each header that is a credential: `Basic KEY` is `KEY`. Those that go with
-    traces are `name=value,…`, and a key may have any name there."""
+    """Return the last word of each header that is a credential: `KEY` of `Basic KEY`.
+
+    Headers of traces are `name=value,…`, with any name for a key.
+    """
     of_traces = name.startswith("OTEL_")
     found = []
     for line in text.split("," if of_traces else "\n"):
@@ -311,7 +320,7 @@ def _unquote(text: str) -> str:
 
 
 def _doubt(name: str, value: str) -> None:
-    """A word that stands in many texts is taken out of them, which nobody would understand."""
+    """Note that a credential is a plain word, which is redacted wherever it occurs."""
     if len(value) >= SHORTEST and not is_plausible(value):
         KNOWN.doubted.setdefault(name, False)
 
@@ -323,15 +332,17 @@ def _keep() -> None:
     if not values:
         KNOWN.secrets = ()
         return
-    from sexplang.terms.texts.spelling_patterns import word_in  # most processes know of none
+    from sexplang.terms.texts.spelling_patterns import word_in  # most processes know no credential
 
     longest_first = sorted(values, key=lambda each: (-len(each), each))
     KNOWN.secrets = tuple([Secret(each, word_in(each)) for each in longest_first])
 
 
 def _parts(value: str) -> Iterator[str]:
-    """A value, and the lines of one that has several, as a key in a file has: each opens a part of
-    it. A `\\n` is a line break, too, as a variable may hold it."""
+    r"""Yield a value and the lines of one that has several, such as a key in a file.
+
+    Each line reveals a part. `\n` counts as a line break, because a variable may hold it.
+    """
     yield value.strip()
     lines = [each.strip() for each in value.replace("\\n", "\n").splitlines()]
     if len(lines) > 1:
@@ -339,13 +350,13 @@ def _parts(value: str) -> Iterator[str]:
 
 
 def _opens(line: str) -> bool:
-    """Whether a line of a credential is one: letters alone are, if they are no word."""
+    """Return whether a line of a credential is one: letters alone are, if they are no word."""
     is_letters = len(line) >= 2 * SHORTEST and line.isalpha()
     return (is_letters or is_plausible(line)) and not line.startswith("-----")
 
 
 def _is_text(value: str) -> bool:
-    """Whether a variable holds no bytes that are no UTF-8: these come into no text."""
+    """Return whether the value of a variable is valid UTF-8: no text contains any other."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -360,8 +371,11 @@ def _escapes_plain(text: str) -> bool:
 
 
 def _without_begun(text: str, secret: str, plain: bool) -> str:
-    """The text without beginnings of the secret: of one word, since those of an address or of a
-    file of a key stand in other texts, too."""
+    """Return the text without beginnings of the secret.
+
+    Only secrets of one word have them removed: the beginning of an address or of a key file occurs
+    in other texts.
+    """
     if len(secret) <= TELLING or "://" in secret or " " in secret:
         return text
     from sexplang.terms.texts.spelling_patterns import parts_of, word_in

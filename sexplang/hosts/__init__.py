@@ -1,4 +1,4 @@
-"""Arguments to an exit status: the command, for people at terminals."""
+"""The command `sexplang`: arguments to an exit status."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from sexplang.hosts.terminal.streams import usable
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs one command and gives its exit status."""
+    """Run one command and return its exit status."""
     words = sys.argv[1:] if arguments is None else arguments
     with usable(words):
         return guard(lambda: _command(words))
@@ -37,8 +37,10 @@ def _command(words: list[str]) -> int:
 
 
 def _plainly(words: list[str]) -> int | None:
-    """The status of a command without riddles: it starts without click, which costs as much time
-    as all else. None for any other one."""
+    """Return the status of a command that needs no click; None for any other.
+
+    To import click takes as long as all else at the start.
+    """
     name, rest = "".join(words[:1]), words[1:]
     if name == "run":
         from sexplang.hosts.settings.options import quick

@@ -1,7 +1,6 @@
-"""Program text to coloured tokens, for whatever shows code with Pygments.
+"""A Pygments lexer: program text to coloured tokens.
 
-Law: the tokens of any text are the text again, and a text that can be read has no Error among
-them.
+Law: the tokens of any text are the text again. A text that the reader accepts has no Error token.
 """
 
 from collections.abc import Iterator
@@ -47,7 +46,7 @@ _FUNCTIONS = frozenset(["define-syntax", "defatom"])
 
 
 class SexplangLexer(Lexer):
-    """Colours sexplang: special forms, the prelude, definitions, labels and data apart."""
+    """Tells special forms, the prelude, definitions, labels and data apart."""
 
     name = "sexplang"
     aliases = ["sexplang", "sexp"]  # noqa: RUF012
@@ -55,7 +54,7 @@ class SexplangLexer(Lexer):
     mimetypes = ["text/x-sexplang"]  # noqa: RUF012
 
     def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, Any, str]]:
-        """Offset, type and text of each token."""
+        """Yield offset, type and text of each token."""
         before = _Before()
         dropped = _Dropped()
         for token in tokens(text):
@@ -77,7 +76,7 @@ def _word(word: str, token: Token, before: "_Before") -> Any:
 
 
 class _Before:
-    """The last tokens that count, as far as a word's colour depends on them."""
+    """The previous tokens, as far as the colour of a word depends on them."""
 
     def __init__(self) -> None:
         self.last = ""
@@ -91,7 +90,7 @@ class _Before:
         if self.at_head and word in DEFINING:
             self.defines, self.defines_function = True, word in _FUNCTIONS
         else:
-            # `(define (f …` : the parenthesis keeps what is defined open, and makes it a function.
+            # `(define (f …`: the parenthesis keeps the definition open and makes it a function.
             self.defines = self.defines and opens
             self.defines_function = self.defines
         self.at_head = opens
@@ -99,7 +98,7 @@ class _Before:
 
 
 class _Dropped:
-    """Which tokens belong to a form that `#;` drops."""
+    """The tokens that belong to a form which `#;` drops."""
 
     def __init__(self) -> None:
         self.waiting = self.depth = 0

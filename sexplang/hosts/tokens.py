@@ -1,6 +1,7 @@
-"""Any text, whole or broken, to tokens that together are the text again: for editors and colours.
+"""The tokens of any text, whole or broken, for editors and colours.
 
-The tokens of sound text are the reader's own. Where the reader would stop, this goes on.
+Law: the tokens together are the text again. The tokens of a sound text are the reader's. At a
+lexical error the reader stops and this scanner goes on.
 """
 
 import re
@@ -40,7 +41,7 @@ _REST_OF_LINE = re.compile(r"[^\r\n]*")
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """The tokens of a text; the end of each is the start of the next."""
+    """Yield the tokens of a text; each begins where the one before ends."""
     at, stopped = 0, False
     while not stopped:
         stopped = True
@@ -77,12 +78,12 @@ def _comment(text: str, start: int, end: int) -> Token:
 
 
 def _read_broken(text: str, start: int) -> Token:
-    """What stands where no token begins: a string without an end, a mark inside a word, or a
-    character that means nothing."""
+    """Return a token for text that the grammar has no token for: a string without an end, a mark
+    inside a word, a character without a meaning."""
     if text.startswith('"""', start):
         return Token("OPEN", start, len(text))
     if text[start] == '"':
-        # Most often the end is missing on the line that is being typed.
+        # Usually the end is missing on the line that is being typed.
         line = _REST_OF_LINE.match(text, start)
         assert line is not None
         return Token("OPEN", start, line.end())

@@ -1,5 +1,5 @@
-"""What `raise` and `error` are given (`language.md` §4), and what the machine raises itself, to
-error records."""
+"""Error records: from the arguments of `raise` and `error` (`language.md` §4), and the machine's
+own."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from sexplang.terms.values.value import Fault, Record, Symbol, Value
 
 
 def error_from(value: Value, span: Span | None) -> Record:
-    """An error as it is; a FAILED TaskResult's own; a table with `reason` or `type`; a symbol,
-    which is the reason; anything else. Raises Fault `wrong-type` for a table that says something
-    twice."""
+    """Return the error record for a raised value: an error itself, the error of a FAILED
+    TaskResult, a table with `reason` or `type`, a symbol as the reason, or any other value. Raises
+    Fault `wrong-type` for a table that gives a field twice."""
     error = value
     if isinstance(value, Record) and value.kind == "TaskResult":
         notes = value.fields.get("notes")
@@ -29,7 +29,7 @@ def error_from(value: Value, span: Span | None) -> Record:
 
 
 def user_error(arguments: tuple[Value, ...], span: Span | None) -> Record:
-    """`(error "text" x…)`: the arguments after the text are `details.values`."""
+    """Return the error of `(error "text" x…)`. The further arguments are `details.values`."""
     words = " ".join(map(_words, arguments))
     return error_record(
         "USER_ERROR", "raised", words, details={"values": arguments[1:]}, span=_place(span)
@@ -37,7 +37,7 @@ def user_error(arguments: tuple[Value, ...], span: Span | None) -> Record:
 
 
 def limit(reason: str, message: str, hint: str) -> Record:
-    """What ends a run that exceeds a limit of the interpreter."""
+    """Return the error that ends a run at a limit of the interpreter."""
     return error_record("RESOURCE_EXHAUSTION", reason, message, hint=hint)
 
 
@@ -45,7 +45,7 @@ _FIELDS = frozenset(("type", "reason", "message", "details", "content", "span", 
 
 
 def _from_table(table: dict[str, Value], span: Span | None) -> Record:
-    """Texts where texts belong; what an error has no field for is in its details."""
+    """Return the error of a table. Text fields must be texts. Unknown fields go to the details."""
     more = {name: value for name, value in table.items() if name not in _FIELDS}
     place, hint = table.get("span", _place(span)), table.get("hint")
     given = {} if table.get("details") is None else table["details"]
@@ -70,7 +70,7 @@ def _from_table(table: dict[str, Value], span: Span | None) -> Record:
 
 
 def _is_place(span: Value) -> bool:
-    """Whether it is what the `span` of an error holds: a source, a line and a column, or nil."""
+    """Return whether a value is the `span` of an error: a source, a line and a column, or nil."""
     if span is None:
         return True
     if not isinstance(span, dict) or not isinstance(span.get("source"), str):
@@ -81,7 +81,7 @@ def _is_place(span: Value) -> bool:
 
 
 def _words(value: Value) -> str:
-    """The text of a value; a few words where that is too long."""
+    """Return the text of a value, abbreviated if it is too long."""
     try:
         return text(value)
     except Fault:
@@ -93,7 +93,7 @@ def _place(span: Any) -> Value:
 
 
 def too_many_subtasks(most: int) -> Record:
-    """The error of whoever asks for one more."""
+    """Return the error of a request for one subtask too many."""
     return error_record(
         "TASK_FAILURE",
         "execution_halted",
@@ -105,7 +105,7 @@ def too_many_subtasks(most: int) -> Record:
 
 
 def all_failed(values: tuple[Value, ...]) -> Record:
-    """The error of a race that nobody has won."""
+    """Return the error of a race without a winner."""
     errors = tuple([lost.error for lost in values])
     words = "; ".join(str(error.fields["message"]) for error in errors[:3])
     return error_record(
@@ -117,7 +117,7 @@ def all_failed(values: tuple[Value, ...]) -> Record:
 
 
 def not_resumable() -> Fault:
-    """The fault of whoever resumes where a primitive failed."""
+    """Return the fault of resuming where a primitive failed."""
     return Fault(
         "not-resumable",
         "this error was raised inside a primitive and can be caught, but not resumed",
@@ -126,7 +126,7 @@ def not_resumable() -> Fault:
 
 
 def cannot_resume_across(operation: str, span: Span | None, is_tool: bool) -> Record:
-    """The error of a clause beyond a branch's base that would resume and go on."""
+    """Return the error of a clause beyond a branch's base that would resume and go on."""
     where, instead = "a `par`", "branches share no state: what one has is its value"
     if is_tool:
         where = "a conversation, which calls its tools in branches,"

@@ -1,4 +1,4 @@
-"""Ways out of the loop: what somebody outside decides before it goes on."""
+"""Exits: the reasons for which the loop returns to the scheduler."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from sexplang.terms.work import Work
 
 
 class AskHost(Exit):
-    """A request that nobody in the program answers."""
+    """A request that no handler of the program answers."""
 
-    __slots__ = ("arguments", "k", "operation", "s", "span")  # made twice as fast without a dict
+    __slots__ = ("arguments", "k", "operation", "s", "span")  # half the time without a dict
 
     def __init__(
         self, operation: str, arguments: tuple[Value, ...], k: Frame, s: Segment, span: Any
@@ -27,9 +27,9 @@ class AskHost(Exit):
 class Fork(Exit):
     """Branches to start, each `(fn, a)`; the list of their values goes to `k`.
 
-    At most `limit` of them run at a time. In a race the first value that is not `Lost` goes to
-    `k` instead. With `after` they are nodes of a graph: each begins when those that it comes after
-    have their values.
+    At most `limit` of them run at a time. In a race the first value that is not `Lost` goes to `k`
+    instead. With `after` they are nodes of a graph. Each node begins when its predecessors have
+    their values.
     """
 
     def __init__(
@@ -51,21 +51,21 @@ class Fork(Exit):
 
 @node(eq=False)
 class Lost:
-    """What a branch of a race ends with that failed."""
+    """The value of a branch of a race that failed."""
 
     error: Record
 
 
 @node(eq=False)
 class Settled:
-    """What a node of a graph ends with; one that `ends` the graph leaves the others without."""
+    """The value of a node of a graph. If it `ends` the graph, unfinished nodes have no value."""
 
     value: Value
     ends: bool
 
 
 class JudgePlan(Exit):
-    """A plan to be judged: what is said about it goes to `k`."""
+    """A plan to judge; the verdict goes to `k`."""
 
     def __init__(self, plan: Value, limits: Value, k: Frame, s: Segment) -> None:
         self.plan = plan
@@ -89,7 +89,7 @@ class EnterScope(Exit):
 
 
 class LeaveScope(Exit):
-    """A value is about to leave the form of a deadline or a budget, the segment on top."""
+    """A value that is about to leave the scope on top."""
 
     def __init__(self, value: Value, s: Segment) -> None:
         self.value = value
@@ -97,7 +97,7 @@ class LeaveScope(Exit):
 
 
 class AcquirePermit(Exit):
-    """A job to begin: `function` is called as soon as it has a place."""
+    """A job to begin: `function` is called when the job has a permit."""
 
     def __init__(self, function: Value, k: Frame, s: Segment, span: Any) -> None:
         self.function = function
@@ -107,7 +107,7 @@ class AcquirePermit(Exit):
 
 
 class ReadLimits(Exit):
-    """Somebody asks for the limits of a subagent."""
+    """A request for the limits of a subagent."""
 
     def __init__(self, k: Frame, s: Segment) -> None:
         self.k = k
@@ -115,7 +115,7 @@ class ReadLimits(Exit):
 
 
 class BeginSpan(Exit):
-    """A piece of work that is traced is to begin: goes on with `fn` of it and `data`."""
+    """A piece of traced work to begin: it goes on with `fn`, the work and `data`."""
 
     def __init__(
         self,
@@ -135,14 +135,14 @@ class BeginSpan(Exit):
 
 
 class RequestSubtask(Exit):
-    """Somebody asks for a subtask: goes on with `step`, unless it is one too many."""
+    """A request for a subtask: it goes on with `step`, unless there are too many."""
 
     def __init__(self, step: Step) -> None:
         self.step = step
 
 
 class EndSpan(Exit):
-    """A piece of work that is traced is over: goes on with `step`."""
+    """A piece of traced work that is over: it goes on with `step`."""
 
     def __init__(self, work: Work, error: Record | None, step: Step) -> None:
         self.work = work
@@ -151,10 +151,10 @@ class EndSpan(Exit):
 
 
 class AbortHandler(Exit):
-    """A handle expression of another branch, `level` levels deep in the tree, is ended.
+    """The end of a handle expression of another branch, `level` levels deep in the tree.
 
-    `node` is its segment there; `then` what its end is (see `control.finish`). `k` and `s` are
-    those of the branch that says so.
+    `node` is its segment there; `then` says how it ends (see `unwind.finish`). `k`
+    and `s` are those of the branch that aborts it.
     """
 
     def __init__(self, level: int, node: Segment, then: Any, k: Frame, s: Segment) -> None:
@@ -166,8 +166,8 @@ class AbortHandler(Exit):
 
 
 class Uncaught(Exit):
-    """An error that no handler takes. `span`, `env` and `calls` are as those of a Fault; `stood`
-    says where, if that is known."""
+    """An error that no handler takes. `span`, `env` and `calls` are as those of a Fault;
+    `failure_site` is the place of the failure, if it is known."""
 
     span: Any = None
     env: Any = None
@@ -180,7 +180,8 @@ class Uncaught(Exit):
         self.s = s
 
     def record_step(self, fn: Any, a: Any, k: Frame, s: Segment) -> None:
-        """The step that it ends: of one that fails because another did, that one."""
+        """Record the step that failed. If a fault was raised as an error, it is the step of the
+        fault."""
         placed: Fault | Uncaught = self
         if a.__class__ is Failure:
             fn, a, placed = a.fn, a.a, a.fault
@@ -188,19 +189,19 @@ class Uncaught(Exit):
 
 
 ERRORS = (Fault, Uncaught)
-"""Errors on Python's stack: a piece of code that they pass says where it is."""
+"""The errors on Python's stack. Code that they pass locates them."""
 
 
 class StepInterrupt(Exit):
-    """The loop was left in the midst of a step, from outside; `step` is to be taken again."""
+    """An interruption from outside in the midst of a step; `step` is to be taken again."""
 
     def __init__(self, step: Step) -> None:
         self.step = step
 
 
 class SliceEnd(Exit):
-    """A slice of steps is over; `step` is the next, and `rest` how many more frames there may be
-    at least, and how many more elements."""
+    """The end of a slice of steps. `step` is the next; `rest` is the least number of frames and of
+    elements that are left."""
 
     def __init__(self, step: Step, rest: tuple[int, int]) -> None:
         self.step = step
@@ -208,9 +209,9 @@ class SliceEnd(Exit):
 
 
 class LimitReached(Exit):
-    """A limit of the interpreter: nothing catches it and no `finally` runs.
+    """A limit of the interpreter. Nothing catches it and no `finally` runs.
 
-    `step` is the one that was at work, if one was.
+    `step` is the step at work, if there was one.
     """
 
     def __init__(self, error: Record, step: Step | None = None) -> None:
@@ -218,9 +219,9 @@ class LimitReached(Exit):
         self.step = step
 
     def record_step(self, fn: Any, a: Any, k: Frame, s: Segment) -> None:
-        """The step that it ends."""
+        """Record the step that reached the limit."""
         self.step = fn, a, k, s
 
 
 ENDS = frozenset([Uncaught, LimitReached])
-"""Those that are told the step that they end: `stand` is called with it."""
+"""The exits that record the step that they end."""

@@ -1,9 +1,9 @@
-"""A Suspended run to plain data, and back in another process: sharing kept, nothing recursive.
+"""Frozen runs: a Suspended run as plain data, and back in another process.
 
-A frozen run is a list of nodes, each a list that begins with a word for what it is; a list of one
-number inside of a node refers to another node. Code is referred to by its site in the program,
-which is the same wherever the same program is linked, or by the name that it has in a module of
-the machine; the digest says which program that is.
+A frozen run is a list of nodes. Each node is a list that begins with the name of its kind; a list
+of one number inside a node refers to another node, so sharing is kept and nothing is recursive.
+Code is named by its site in the program, or by its name in a module of the machine. The digest
+identifies the program.
 """
 
 import hashlib
@@ -73,8 +73,8 @@ _NOUNS: tuple[type, ...] = (
 def freeze(
     outcome: Suspended, written: Callable[[str], str] = str, key: bytes | None = None
 ) -> dict[str, Any]:
-    """The run as plain JSON data, with its texts as they are to be `written`, sealed with a `key`
-    if there is one. Raises Fault `not-data` for a value that cannot be frozen."""
+    """Return the run as plain JSON data, with its texts as `written` makes them, sealed with a
+    `key` if one is given. Raises Fault `not-data` for a value that cannot be frozen."""
     state = state_of(outcome)
     if state.pause is not None:
         raise Fault("not-data", "a run that computes is frozen when all of it waits")
@@ -103,9 +103,9 @@ def thaw(
     key: bytes | None = None,
     conceal: Conceal = as_it_is,
 ) -> Suspended:
-    """The run again; `held` says how much memory the process holds, `conceal` is as for `start`.
-    Raises Fault `frozen-mismatch`
-    if it belongs to another program or version, is damaged, or not sealed with that `key`."""
+    """Return the run of frozen data. `held` returns the bytes that the process holds; `conceal` is
+    as for `start`. Raises Fault `frozen-mismatch` if the data belongs to another program or
+    version, is damaged, or is not sealed with `key`."""
     try:
         sealed = {name: value for name, value in frozen.items() if name != "seal"}
         version = frozen["sexplang-frozen"]
@@ -128,12 +128,12 @@ def thaw(
         if fault.code == MISMATCH:
             raise
         raise mismatch(f"it is damaged ({fault.code})") from fault
-    except Exception as damage:  # whatever may be wrong in data that anybody can have written
+    except Exception as damage:  # untrusted data may fail in any of these ways
         raise mismatch(f"it is damaged ({type(damage).__name__})") from damage
 
 
 def _check_request(request: effect.Request) -> None:
-    """Whoever drives the run finds in a request what can be looked up and told."""
+    """Check that a thawed request is well formed for the driver."""
     kinds = [type(each) for each in (request.id, request.operation, request.arguments)]
     if kinds != [str, str, tuple]:
         raise mismatch("it is damaged (a request)")
@@ -160,7 +160,7 @@ _KEYED = "hmac-sha256:"
 
 
 def _seal(frozen: dict[str, Any], key: bytes | None) -> str:
-    """What shows damage. Without a key it is no defence against whoever can compute it too."""
+    """Return the seal of frozen data. Without a key it shows damage and is no defence."""
     data = json.dumps(frozen, sort_keys=True).encode()
     if key is None:
         return hashlib.sha256(data).hexdigest()
@@ -180,7 +180,7 @@ def _check_seal(seal: Any, frozen: dict[str, Any], key: bytes | None) -> None:
 
 
 def digest(program: Program) -> str:
-    """What identifies a program's code: its sources and this version of the compiler."""
+    """Return the identity of a program's code: its sources and this version of the compiler."""
     made = hashlib.sha256(f"sexplang {_VERSION}".encode())
     for source in program.sources:
         made.update(json.dumps([source.name, source.text]).encode())
@@ -191,8 +191,8 @@ _PACKAGE = __name__.rpartition(".")[0] + "."
 
 
 def machine_code() -> Iterator[tuple[str, Any]]:
-    """The functions and kinds that the machine's modules define, by module and name. Another thread
-    may be loading modules meanwhile."""
+    """Return the functions and kinds of the machine's modules, by module and name. Another thread
+    may load modules meanwhile."""
     for module in sorted(name for name in list(sys.modules) if name.startswith(_PACKAGE)):
         for name, value in list(vars(sys.modules[module]).items()):
             if isinstance(value, Kind):
@@ -207,20 +207,20 @@ def machine_code() -> Iterator[tuple[str, Any]]:
 
 
 class _Points:
-    """The code of one linked program: that of its functions by index, other code by its site."""
+    """The code of one linked program: functions by index, other code by site."""
 
     def __init__(self, program: Program, tasks: TaskSystem | None) -> None:
         _, self.linked, _ = link_program(program, tasks)
         self._sites = self.linked.sites
 
     def of(self, item: Any) -> int | Name | None:
-        """What a piece of code is called, or None if it is none of the program."""
+        """Return the name of a piece of code, or None if it is not the program's."""
         if type(item) is Code:
             return item.index if self.linked.codes.get(item.index) is item else None
         return self._sites.name(item)
 
     def at(self, name: Any) -> Any:
-        """The piece of code of that name. Raises LookupError."""
+        """Return the piece of code of a name. Raises LookupError."""
         return self.linked.codes[name] if type(name) is int else self._sites.code(tuple(name))
 
 
@@ -246,7 +246,7 @@ class _Freezer:
         return made
 
     def _reference(self, item: Any) -> Any:
-        """A scalar as it is, a reference to its node for anything else."""
+        """Return a scalar as it is, and for any other value a reference to its node."""
         kind = type(item)
         if item is None or kind is bool or kind is int:
             return item
@@ -262,7 +262,7 @@ class _Freezer:
         return [self._reference(item) for item in items]
 
     def _keys(self, table: dict[Any, Any]) -> Any:
-        """The keys as they are written; where two become one, the later is numbered."""
+        """Return the keys as they are written. If two become one, the later is numbered."""
         if self._written is str:
             return table
         return distinct(table, lambda key: self._written(key) if type(key) is str else key)
@@ -324,7 +324,7 @@ class _Freezer:
         return self._code(item)
 
     def _key_of(self, task: Task) -> tuple[Any, ...]:
-        """The plan that a task is defined in; nothing for one of the program itself."""
+        """Return the key of the plan that defines a task; empty for one of the program itself."""
         plans = self._linked.plans.items()
         found = [key for key, made in plans if any(task is each for each in made.tasks)]
         return found[0] if found else ()
@@ -344,7 +344,7 @@ class _Freezer:
 
 
 def _keys(linked: Linked) -> list[Any]:
-    """The plans that this belongs to, outermost first; none of what is the program's own."""
+    """Return the keys of a linked program's plans, outermost first; none for the program itself."""
     keys = []
     while linked.around is not None:
         keys.append(linked.key)
@@ -353,7 +353,7 @@ def _keys(linked: Linked) -> list[Any]:
 
 
 def _procedure(item: Any) -> list[Any]:
-    """What a primitive, a prelude function or an operation is made again from."""
+    """Return the data that a primitive, a prelude function or an operation is rebuilt from."""
     if isinstance(item, Operation):
         text = tuple(sorted(item.text))
         return [item.name, item.params, item.least, item.rest, text, item.doc]
@@ -467,11 +467,11 @@ class _Thawer:
 
 
 def _rope(parts: Any) -> Text:
-    """A long text of its parts, which may have been written shorter or longer than they were."""
+    """Return the long text of its parts. The parts may be of any length."""
     made = Rope(parts, len(parts) if isinstance(parts, str) else sum(map(len, parts)))
     return made if made.size > PLAIN else whole_text(made)
 
 
 def _references(node: list[Any]) -> list[int]:
-    """The nodes that a node refers to."""
+    """Return the nodes that a node refers to."""
     return [part[0] for part in node[1:] if type(part) is list]

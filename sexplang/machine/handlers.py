@@ -1,4 +1,4 @@
-"""Handlers at work: perform, resume, forward, cross.
+"""Handlers: perform, resume, forward, cross.
 
 The rules, with the programs that showed them, are in `spec/4-effects.md`.
 """
@@ -53,11 +53,11 @@ def perform(
     resumable: bool = True,
     sent: tuple[Value, ...] | None = None,
 ) -> Step:
-    """Finds the nearest clause that takes the operation, from `start` outward, and runs it.
+    """Find the nearest clause that takes the operation, from `start` outward, and run it.
 
-    Across the base of a branch the search goes on in the parent's stack. Where nobody takes the
-    operation, its default is called here, or the host is asked, which sees the arguments as plain
-    data: as `sent`, if somebody knows that already.
+    Across the base of a branch the search goes on in the parent's stack. If no clause takes the
+    operation, its default is called, or the host is asked. The host gets the arguments as plain
+    data: `sent`, if the caller has it already.
     """
     node = s if start is None else start
     level = -1
@@ -72,7 +72,7 @@ def perform(
         if kind.clauses:
             for clause in kind.clauses.get(operation, ()):
                 if clause.selects and not clause.takes(arguments):
-                    work(1)  # one error may pass as many as there are
+                    work(1)  # an error may pass any number of clauses
                     continue
                 if operation == "error":
                     arguments = (add_bound_values(arguments[0], k, s, node),)
@@ -110,7 +110,7 @@ def perform(
 
 
 def _tools_in(sent: tuple[Any, ...]) -> tuple[str, ...]:
-    """The names of the tools in what a model is asked."""
+    """Return the names of the tools in a request to a model."""
     payload = sent[0] if sent else None
     tools = payload.get("tools") if isinstance(payload, dict) else None
     named = tools if isinstance(tools, (list, tuple)) else ()
@@ -119,8 +119,7 @@ def _tools_in(sent: tuple[Any, ...]) -> tuple[str, ...]:
 
 
 def _take_offer(value: Value, k: Frame, s: Segment) -> Step:
-    """The reply to what a handler asked a model for a conversation: it says which tools the model
-    had, for no other may be called."""
+    """Add to a model's reply the tools that the request offered. No other tool may be called."""
     below = k[1]
     if type(value) is dict:
         value = {**value, "offered": k[2]}
@@ -128,16 +127,16 @@ def _take_offer(value: Value, k: Frame, s: Segment) -> Step:
 
 
 def _with_held(error: Record, s: Segment, node: Segment) -> Record:
-    """The error of a clause that holds conversations."""
+    """Return the error of a clause that holds conversations, with their partial results."""
     from sexplang.machine.scheduler.partial_results import (
-        add_held_sessions,  # errors outside of conversations need none of it
+        add_held_sessions,  # errors outside conversations do not need it
     )
 
     return add_held_sessions(error, s, node)
 
 
 def is_handled(operation: str, node: Segment) -> bool:
-    """Whether a handler of the program takes an operation that is performed there."""
+    """Return whether a handler of the program takes an operation performed at `node`."""
     while True:
         if operation in node[0].clauses:
             return True
@@ -150,13 +149,13 @@ def is_handled(operation: str, node: Segment) -> bool:
 
 
 def _go_on(asked: tuple[Any, ...], k: Frame, s: Segment) -> Step:
-    """A request for a subtask has been counted."""
+    """Perform a request for a subtask that has been counted."""
     arguments, span, sent = asked
     return perform("subtask", arguments, k, s, span, start=s, sent=sent)
 
 
 def plain_arguments(arguments: tuple[Value, ...]) -> tuple[Value, ...]:
-    """The arguments as the host sees them: plain data, without the nils that were left out."""
+    """Return the arguments as plain data for the host, without trailing nils."""
     while arguments and arguments[-1] is None:
         arguments = arguments[:-1]
     return (plain(arguments[0]),) if len(arguments) == 1 else tuple(map(plain, arguments))
@@ -196,20 +195,20 @@ def _take(
 
 
 def resume(continuation: Continuation, value: Value, k: Frame, s: Segment) -> Step:
-    """`(k v)`: the captured segments stand on the stack again and the value goes to the top."""
+    """`(k v)`: push the captured segments and give the value to the top."""
     if not continuation.resumable:
         raise not_resumable()
     known = s[3].scopes
     if k is BOTTOM or continuation.cleanup:
         k, s = _leave_clause(continuation, k, s)
     k, s = _push(continuation, k, s)
-    if any(id not in known for id in s[3].scopes):  # from here on, what bounds it counts
+    if any(id not in known for id in s[3].scopes):  # its scopes count from here on
         raise StepInterrupt((return_as_step, value, k, s))
     return return_as_step, value, k, s
 
 
 def return_as_step(value: Value, k: Frame, s: Segment) -> Step:
-    """The value of a call that is a step, though it only goes back to a frame."""
+    """Return a value to a frame, counted as a step of the call."""
     step: Step = k[0](value, k, s)
     return step
 
@@ -224,8 +223,8 @@ def _push(continuation: Continuation, k: Frame, s: Segment) -> tuple[Frame, Segm
 
 
 def _around(k: Frame, s: Segment) -> Ctx:
-    """The context around a call: one that is the last of a clause stands where its handle
-    expression does, though a continuation of that clause may be left to abandon."""
+    """Return the context around a call. The last call of a clause stands where its handle
+    expression does, though a continuation of the clause may be left to abandon."""
     while k is BOTTOM and (s[0] is OWN or s[0] is USED or s[0] is BOUNDARY):
         k, s = s[1], s[2]
     context: Ctx = s[3]
@@ -233,7 +232,8 @@ def _around(k: Frame, s: Segment) -> Ctx:
 
 
 def _leave_clause(continuation: Continuation, k: Frame, s: Segment) -> tuple[Frame, Segment]:
-    """Drops what a tail call leaves behind, and notes that an owned continuation was called."""
+    """Drop the segments that a tail call leaves behind, and mark an owned continuation as
+    called."""
     while k is BOTTOM and (
         s[0] is BOUNDARY or s[0] is USED or (s[0] is OWN and s[4] is continuation)
     ):
@@ -261,7 +261,8 @@ def forward(
     s: Segment,
     span: Span | None,
 ) -> Step:
-    """`(forward k op arg…)`: the next handler outward, with the performer's continuation."""
+    """`(forward k op arg…)`: perform at the next handler outward, with the performer's
+    continuation."""
     if continuation is ACROSS:
         data = s[4]
         return perform(
@@ -275,16 +276,16 @@ def forward(
 
 
 def discard(continuation: Continuation, k: Frame, s: Segment) -> Step:
-    """`(abandon k)`: nil, once everything that k holds has been left."""
+    """`(abandon k)`: unwind the segments of k, then give nil."""
     k, s = _leave_clause(continuation, k, s)
     return abandon(continuation, k, s, ("value", None), _around(k, s))
 
 
 # -- Handlers around branches ---------------------------------------------------------------------
 #
-# A clause from beyond a branch's base runs in the branch, whose own stack is set aside meanwhile.
-# What a clause may do there is read from its text: one that only ever resumes last, or forwards,
-# may cross; one that never resumes ends the branches first and runs in the branch that forked.
+# A clause from beyond a branch's base runs in the branch. The branch's own stack is set aside.
+# The text of a clause decides what it may do there. If it only resumes last, or forwards, it
+# may cross. If it never resumes, it ends the branches first and runs in the branch that forked.
 
 
 class Crossing:
@@ -301,7 +302,7 @@ class Crossing:
 
 
 class _Across(Procedure):
-    """The continuation of a clause that runs in a branch: only ever called last."""
+    """The continuation of a clause that crosses: it is only called last."""
 
     __slots__ = ()
     name = "continuation"
@@ -330,7 +331,7 @@ def cross(
 
 
 def resume_across(value: Value, k: Frame, s: Segment) -> Step:
-    """A crossing clause resumes: the branch's own stack is back."""
+    """Resume from a crossing clause: restore the branch's own stack."""
     data = s[4]
     if not data.resumable:
         raise not_resumable()
@@ -355,12 +356,12 @@ CROSS.stripped = Kind("cut", _leave_cut_cross, cleanup=True)
 
 
 def fail(error: Record, k: Frame, s: Segment, resumable: bool = True) -> Step:
-    """Performs `error`."""
+    """Perform `error`."""
     return perform("error", (error,), k, s, resumable=resumable)
 
 
 def _error_alone(arguments: tuple[Value, ...], span: Span | None) -> Record:
-    """What `error` is performed with: one error record, made as `raise` makes it."""
+    """Return the argument of `error` as one error record, made as `raise` makes it."""
     if len(arguments) != 1:
         raise Fault("wrong-arity", "`error` is performed with one argument, what went wrong")
     return error_from(arguments[0], span)

@@ -9,21 +9,22 @@ from sexplang.terms.values.value import Record
 
 @frozen
 class Limits:
-    """What bounds a run from inside. A program cannot catch reaching them.
+    """The limits of a run. A program cannot catch reaching one.
 
-    `steps` counts calls of functions, turns of loops and elements, over all branches; `frames`
-    bounds the stack of each branch and is looked at every now and then, so a run may pass it by a
-    little.
-    `allocation` bounds the elements and characters of all larger lists, tables and strings made
-    between two waits, whether or not they are still there; `branches` those that have begun and
-    not ended; `model_calls` the model calls that the host is asked for, failed ones too, and
-    `subtasks` the requests for subtasks, whoever answers them. A task is no deeper than
-    `max_task_depth`, at most 10, the outermost counted. `places` (at least 1) is how many
-    jobs are done at a time: others wait, and nothing fails because of it. A subagent has
-    `subagent_seconds` and, at most 10, `subagent_calls` of a model; of the `subplan_` limits
-    `PlanLimits` speaks. `memory` bounds the bytes that `held`, if given, says the run holds: a
-    safety valve, which depends on what else the process does. A program from a model has
-    `plan_steps` and `plan_frames`: any limit reached there ends that program and not the run.
+    `steps` counts calls of functions, turns of loops and elements, over all branches. `frames`
+    bounds the stack of each branch; it is checked every now and then, so a run may exceed it a
+    little. `allocation` bounds the elements and characters of all larger lists, tables and strings
+    made between two waits, even those that are gone again. `branches` bounds the branches that have
+    begun and not ended. `model_calls` bounds the model calls asked of the host, failed ones
+    included. `subtasks` bounds the requests for subtasks, however they are answered.
+    `max_task_depth`, at most 10, bounds the depth of a task, the outermost counted. `places` (at
+    least 1) is the number of permits: further jobs wait, and none fails. A subagent has
+    `subagent_seconds` and at most 10 `subagent_calls` of a model. `PlanLimits` describes the
+    `subplan_` limits.
+
+    `memory` bounds the bytes that `held`, if given, returns for the run: a safety valve, which
+    depends on the rest of the process. A program from a model has `plan_steps` and `plan_frames`; a
+    limit reached in it ends that program and not the run.
     """
 
     steps: int = 100_000_000
@@ -49,7 +50,7 @@ class Limits:
 
 
 def too_many_steps(most: int) -> Record:
-    """What ends a run that takes more steps than it may."""
+    """Return the error of a run with too many steps."""
     return limit(
         "limit-steps",
         f"the program took more than {most:,} steps",
@@ -58,7 +59,7 @@ def too_many_steps(most: int) -> Record:
 
 
 def plan_too_long(most: int, of_all: int) -> Record:
-    """What ends a plan that takes more steps than it may: as the program says, or as `of_all`."""
+    """Return the error of a plan with too many steps: by its own budget, or by `of_all`."""
     more = f"raise `steps:` of its `budget:` to {2 * most}"
     return limit(
         "limit-steps",
@@ -69,7 +70,7 @@ def plan_too_long(most: int, of_all: int) -> Record:
 
 
 def too_many_frames(most: int) -> Record:
-    """What ends a run whose calls are nested too deep."""
+    """Return the error of a run with too many nested calls."""
     return limit(
         "limit-frames",
         f"calls are nested more than {most:,} deep",
@@ -78,7 +79,7 @@ def too_many_frames(most: int) -> Record:
 
 
 def plan_too_deep(most: int) -> Record:
-    """What ends a plan whose calls are nested too deep."""
+    """Return the error of a plan with too many nested calls."""
     return limit(
         "limit-frames",
         f"calls of the plan are nested more than {most:,} deep",
@@ -88,12 +89,12 @@ def plan_too_deep(most: int) -> Record:
 
 
 def _raise_hint(name: str, most: int) -> str:
-    """What to type to have twice as much."""
+    """Return the hint that doubles a limit."""
     return f"raise the limit: --limit {name}={2 * most}"
 
 
 def too_much_made(most: int) -> Record:
-    """What ends a run that makes more elements and characters than it may."""
+    """Return the error of a run that makes too many elements and characters."""
     return limit(
         "limit-allocation",
         f"the program made lists, tables and strings of more than {most:,} parts",
@@ -103,7 +104,7 @@ def too_much_made(most: int) -> Record:
 
 
 def too_many_branches(most: int, depth: int | None) -> Record:
-    """What ends a run that has more branches than it may, or (`depth`) more inside each other."""
+    """Return the error of a run with too many branches, or (`depth`) too many inside each other."""
     if depth is not None:
         words = f"more than {depth:,} branches are inside each other"
         return limit("limit-branches", words, "look for a `par` that forks without end")
@@ -116,7 +117,7 @@ def too_many_branches(most: int, depth: int | None) -> Record:
 
 
 def too_many_model_calls(most: int) -> Record:
-    """What ends a run that asks the host for more model calls than it may."""
+    """Return the error of a run that asks for too many model calls."""
     return limit(
         "limit-model-calls",
         f"the run asked for more than {most:,} model calls",
@@ -125,7 +126,7 @@ def too_many_model_calls(most: int) -> Record:
 
 
 def too_many_scopes(most: int) -> Record:
-    """What ends a run that opens scopes in scopes without end."""
+    """Return the error of a run that nests scopes without end."""
     return limit(
         "limit-frames",
         f"deadlines, budgets and jobs are nested more than {most:,} deep",
@@ -134,7 +135,7 @@ def too_many_scopes(most: int) -> Record:
 
 
 def too_much_held(most: int) -> Record:
-    """What ends a run that holds more bytes than it may."""
+    """Return the error of a run that holds too many bytes."""
     return limit(
         "limit-memory",
         f"the program holds more than {most:,} bytes",
@@ -147,4 +148,4 @@ NO_MEMORY = limit(
     "there is no more memory",
     "keep less at a time, or run it where there is more; --limit memory=BYTES ends it sooner",
 )
-"""Made before there is none."""
+"""The error of a run without memory. It is made in advance."""

@@ -1,6 +1,6 @@
-"""A program to code that can run: all functions compiled, all units in a row.
+"""The linker: a program to code that can run, all functions compiled and all units in a row.
 
-A program is compiled once for each task system that it is run with.
+A program is compiled once for each task system that it runs with.
 """
 
 from collections.abc import Callable, Iterable
@@ -54,19 +54,19 @@ MODULE.guard = _quiet
 
 
 def link(program: Program, tasks: TaskSystem | None) -> tuple[Run, Linked]:
-    """The code of the whole program, and what it refers to."""
+    """Return the code of the whole program, and its links."""
     return link_program(program, tasks)[:2]
 
 
 def link_program(program: Program, tasks: TaskSystem | None) -> _Linking:
-    """The same, with the code of its functions by index."""
+    """Return the code of the whole program, its links, and the code of its functions by index."""
     done = _linked.setdefault(program, {})
     found = done.get(id(tasks))
     if found is None:
-        # The task system is kept, so that no other one can have its id. Of two threads that link
-        # at once the first says what the code is: by it, runs are frozen.
+        # The task system is kept, so no other one can have its id. If two threads link at once, the
+        # code of the first is used: frozen runs refer to it.
         found = done.setdefault(id(tasks), (tasks, _compile(program, tasks)))
-        # The code is found by what it knows of tasks as well: that is at hand where it runs.
+        # The task system is a part of the key: it is at hand where the code runs.
         own = found[1][1].tasks
         done.setdefault(id(own), (own, found[1]))
     return found[1]
@@ -82,8 +82,8 @@ def _compile(program: Program, tasks: TaskSystem | None) -> _Linking:
 
 @node(eq=False)
 class Standing:
-    """Where a program that is entered piece by piece stands: the value of its last piece, and
-    what all of them have left. `units` counts them."""
+    """The state of a program that is entered piece by piece: the value of its last piece, and the
+    environment of all of them. `units` counts them."""
 
     value: Value = None
     env: tuple[Any, ...] = ({},)
@@ -95,7 +95,8 @@ class Standing:
 def link_onward(
     program: Program, standing: Standing, tasks: TaskSystem | None
 ) -> tuple[Run, Linked]:
-    """The code of the units that are new since `standing`; its value is the next Standing."""
+    """Return the code of the units that are new since `standing`; its value is the next
+    Standing."""
     functions = [each for each in program.functions if each.index not in standing.codes]
     codes = {**standing.codes, **_codes(functions)}
     sites = Sites(program.functions, program.units, standing.sites.entered)
@@ -130,7 +131,7 @@ def _link_known(
         linked.defaults["tool"] = TOOL
     for operation, export in program.defaults.items():
         assert isinstance(export.core, Known)
-        # What serves as a default is defined without values of its own module around it.
+        # A default is defined without values of its own module around it.
         linked.defaults[operation] = Closure(codes[export.core.function], ({},))
     if tasks is not None:
         linked.defaults["compact"] = COMPACTION
@@ -174,9 +175,9 @@ def _value(value: Value, env: Any) -> Value:
 def _units(
     units: Iterable[Unit], maker: Maker, ended: Callable[[Value, Any], Value], first: int = 0
 ) -> tuple[Run, Run]:
-    """The items of all units in order, from the unit `first` on; what `ended` makes of the value
-    of the last, and of the environment then, goes to the frame on top. The second is the resume of
-    the frame in which the program waits for an item."""
+    """Return code for the items of all units in order, from the unit `first` on, and the resume of
+    the frame in which the program waits for an item. The frame on top gets the result of `ended`
+    for the value of the last item and the environment."""
     items: list[tuple[Any, str | None, bool]] = []
     for at, unit in enumerate(units):
         for item in unit.items:

@@ -1,17 +1,17 @@
-"""The loop: registers to an Exit, within the limits of steps and frames.
+"""The loop: steps on the registers until an Exit, within the limits of steps and frames.
 
-A step is a call of a function, a turn of a loop or an element that is gone through. A value that
-goes back to the frame on top is none, and neither is anything that the compiler does: what it does
-in place of a call counts as that call.
+A step is a call of a function, a turn of a loop or an element that a primitive visits. The return
+of a value to the frame on top is no step. Code that the compiler puts in place of a call counts as
+that call.
 
-Values are immutable, so steps make no circles of Python objects and a turn collects no garbage:
-with a deep stack or much that is kept, Python would look through it all again and again. Between
-turns it may, more and more rarely.
+Values are immutable, so steps make no cycles of Python objects, and the garbage collector is off
+within a turn: with a deep stack or much data, Python would search it all again and again. It runs
+between turns, more and more rarely.
 
 CPython 3.11 to 3.13 keep Python frames in small chunks and map and unmap one whenever a call
-crosses the border between two, which makes the same work many times slower at unlucky depths of
-the caller's stack. A function whose code asks for a large stack gets a chunk of its own; entering
-it costs some ten microseconds, so a short turn does without.
+crosses the border between two. At unlucky depths of the caller's stack this makes the same work
+many times slower. A function whose code asks for a large stack gets a chunk of its own. To enter it
+costs some ten microseconds, so a short turn does without.
 """
 
 import gc
@@ -31,7 +31,7 @@ from sexplang.machine.limits import (
     too_much_held,
     too_much_made,
 )
-from sexplang.machine.positions.answer_variables import name_task
+from sexplang.machine.positions.answer_misfits import name_task
 from sexplang.machine.positions.error_positions import Failure, blame
 from sexplang.machine.stack import BOTTOM, Exit, Frame, Segment, Step
 from sexplang.machine.unwind import SCOPE
@@ -41,53 +41,53 @@ from sexplang.terms.values.value import Fault, Record
 
 _SHORT = 64
 _LONG = 20_000
-"""Steps of a turn: of a run's first one, and of all others."""
+"""The steps of a turn: of a run's first turn, and of all others."""
 
 _AT_ONCE = 4_096
-"""Elements that are gone through in one step of Python at most."""
+"""The greatest number of elements in one step of Python."""
 
 _TICKS = (None,) * _LONG
-"""What a turn goes through, or the end of it: an iterator of a tuple can be set forward."""
+"""The iterable of a turn, or its end. An iterator of a tuple can be set forward."""
 _UNSEEN = 500_000
-"""Elements made before somebody looks how much the process holds, and at the clock."""
+"""The elements made between two looks at the memory that the process holds and at the clock."""
 _HARD = 16
-"""Elements that are made in about the time of a step."""
+"""The elements that are made in about the time of a step."""
 
 
 class Interruption(KeyboardInterrupt):
-    """A host raises it in the midst of a step when it wants the run to be cancelled, having seen
-    to it that STOPPED says so."""
+    """The exception that a host raises in the midst of a step to cancel the run. STOPPED must be
+    true by then."""
 
 
 STOPPED: ContextVar[Callable[[], bool]] = ContextVar("stopped", default=lambda: False)
-"""Whether the host wants the run to be cancelled: it is asked before a branch goes on."""
+"""Whether the host wants the run to be cancelled. It is asked before a branch goes on."""
 
 
 class Account:
-    """What a branch is charged until it waits; ends the run where it is too much."""
+    """The charges of a branch until it waits. It ends the run at a limit."""
 
     ticks: Any
     """The steps that are left of a turn."""
     beyond: int
-    """How many more there may be."""
+    """The steps that may follow this turn."""
     over = 0
-    """How many steps were taken in this turn when none was left of it; below 0, how many were left
-    when it ended."""
+    """The steps taken in this turn beyond its last; below 0, the steps that were left when it
+    ended."""
     is_over = False
-    """Whether it ended because so much was made."""
+    """Whether the turn ended because too much was made."""
     unseen = 0
-    """How much was made since somebody looked how much the process holds."""
+    """The elements made since the last look at memory."""
     _walk: Any = iter(())
-    """The elements that are gone through at once."""
+    """The elements that are visited at once."""
     _walked = 0
-    """How many these are."""
+    """The number of these elements."""
     _effort = 0
-    """How much was made and worked since they were begun with."""
+    """The elements made and the work done since the visit began."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self.left = limits.allocation
-        """How many elements may still be made."""
+        """The elements that may still be made."""
 
     def charge(self, size: int) -> None:
         self.left -= size
@@ -106,15 +106,15 @@ class Account:
         self._see(count * _HARD)
 
     def walk(self, items: tuple[Any, ...], start: int) -> Any:
-        """The next elements from `start` on, for one turn of the loop, and none after one with
-        which much was done. So they are the same wherever a slice ends."""
+        """Return the next elements from `start` on, for one turn of the loop. They end after an
+        element that took much work, so they are the same wherever a slice ends."""
         chunk = items[start : start + _AT_ONCE]
         self._walk, self._walked, self._effort = iter(chunk), len(chunk), 0
         return self._walk
 
     def count_walked(self, known: int = 1) -> int:
-        """How many of them were begun with. They are counted but for those that are `known`, by
-        default the first: it is the step that was taken to go on."""
+        """Return how many of the elements have been begun, and count them as steps but for `known`.
+        By default the first is known: it is the step that was taken to go on."""
         done: int = self._walked - self._walk.__length_hint__()
         if done > known:
             self.work(done - known)
@@ -135,7 +135,7 @@ class Account:
             self._end(self.ticks.__length_hint__())
 
     def _end(self, left: int) -> None:
-        """The turn is over with the step that is going on."""
+        """End the turn with the current step."""
         self.ticks.__setstate__(_LONG)
         self.over -= left
 
@@ -148,11 +148,11 @@ def run(
     until: int | None = None,
     rest: tuple[int, int] | None = None,
 ) -> tuple[Exit, int]:
-    """Runs until the loop is left, or `until` so many steps are used. Gives the exit and the number
-    of steps used so far.
+    """Take steps until an exit, or until `until` steps are used. Return the exit and the number of
+    steps used so far.
 
-    `plan` names the scope of a program from a model that this is a part of, and says how many
-    steps are left for it. `rest` is what a slice has left to the next one, as Paused has it.
+    `plan` is the scope of a program from a model that this work is a part of, and the steps it has
+    left. `rest` is the rest of the last slice, as SliceEnd has it.
     """
     account = Account(limits)
     is_nested = ACCOUNT.get() is not None
@@ -190,7 +190,7 @@ def run(
             broken = look(limits)
             if broken is not None:
                 return LimitReached(broken, step), used
-            if STOPPED.get()():  # while we looked
+            if STOPPED.get()():  # during the look
                 return StepInterrupt(step), used
             if room < _LONG:  # a turn could fill it
                 room, reached = _frames_left(limits, plan, step)
@@ -221,7 +221,7 @@ def _turn(step: Step, ticks: Any) -> Step | Exit:
         except Exit as left:
             if left.__class__ in ENDS:
                 left.record_step(fn, a, k, s)  # type: ignore[attr-defined]
-            # Its traceback would keep every Python frame of the step alive: a fifth of the time
+            # Its traceback would keep all Python frames of the step alive: a fifth of the time
             # of a request.
             left.__traceback__ = None
             return left
@@ -245,13 +245,14 @@ def _out_of_memory(_: Any, k: Frame, s: Segment) -> Step:
 _roomy_turn = FunctionType(_turn.__code__.replace(co_stacksize=600_000), globals(), "_roomy_turn")
 
 STEPPING = frozenset([_turn.__code__, _roomy_turn.__code__])
-"""The code in whose frames steps are taken, and nothing else is done."""
+"""The code objects whose frames take steps and do nothing else."""
 
 
 def _frames_left(
     limits: Limits, plan: tuple[str, int] | None, step: Step
 ) -> tuple[int, Record | None]:
-    """How many frames more there may be, or what ends the run or its plan because of them."""
+    """Return how many more frames there may be, or the error of the run or its plan at that
+    limit."""
     _, _, k, s = step
     room = limits.frames - _depth(k, s)
     if room < 0:
@@ -264,7 +265,7 @@ def _frames_left(
 
 
 def _depth(k: Frame | None, s: Segment) -> int:
-    """How many frames and segments there are."""
+    """Return the number of frames and segments."""
     count = 0
     while True:
         count += 1 if k is BOTTOM else _frames(k)
@@ -274,7 +275,8 @@ def _depth(k: Frame | None, s: Segment) -> int:
 
 
 def _depth_above(scope: str, k: Frame | None, s: Segment) -> int:
-    """How many frames and segments there are above the form of a scope; 0 where it is not here."""
+    """Return the number of frames and segments above the form of a scope; 0 if it is not on this
+    stack."""
     count = 0
     while s is not None:
         count += 1 if k is BOTTOM else _frames(k)
@@ -285,7 +287,7 @@ def _depth_above(scope: str, k: Frame | None, s: Segment) -> int:
 
 
 def _frames(k: Any) -> int:
-    """How many frames there are in a segment; those of many are counted eight at a time."""
+    """Return the number of frames in a segment. Long chains are counted eight at a time."""
     count = 0
     while k is not None and count < _SHORT:
         k = k[1]
@@ -294,7 +296,7 @@ def _frames(k: Any) -> int:
         while k is not None:
             k = k[1][1][1][1][1][1][1][1]
             count += 8
-    except TypeError:  # there are fewer
+    except TypeError:  # fewer than eight are left
         while k is not None:
             k = k[1]
             count += 1
@@ -302,7 +304,7 @@ def _frames(k: Any) -> int:
 
 
 def look(limits: Limits) -> Record | None:
-    """What ends the run if it holds too much."""
+    """Return the error of a run that holds too much memory, if it does."""
     if limits.held is not None and limits.held() > limits.memory:
         return too_much_held(limits.memory)
     return None

@@ -1,4 +1,4 @@
-"""A program to its outcome: done, failed, or suspended with all its open requests."""
+"""Outcomes of a program: done, failed, or suspended with all its open requests."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -29,23 +29,23 @@ from sexplang.terms.work import RUN, Begins, Ends
 Told: TypeAlias = tuple[Begins | Ends, ...]
 
 Conceal: TypeAlias = Callable[[Any], Any]
-"""What leaves a run with its error → the same without what nobody is to see."""
+"""A function from data that leaves a run with its error to the same data without secrets."""
 
 
 def as_it_is(value: Any) -> Any:
-    """Conceals nothing."""
+    """Return the data unchanged."""
     return value
 
 
 @frozen
 class Done:
-    """The program has its value."""
+    """The outcome of a program that has its value."""
 
     value: Value
     withdrawn: tuple[str, ...] = ()
     _span_events: Told = field(default=(), eq=False)
     accounts: Accounts = field(default=NO_ACCOUNTS, eq=False)
-    """What each deadline and budget of the run ended with."""
+    """The final account of each deadline and budget of the run."""
 
     def __repr__(self) -> str:
         return f"Done({abbreviate(self.value)})"
@@ -53,7 +53,7 @@ class Done:
 
 @frozen(eq=False)
 class Failed(Exception):
-    """The program ended with an error record that nothing took. `run` raises it."""
+    """The outcome of a program that ended with an uncaught error record. `run` raises it."""
 
     error: Record
     withdrawn: tuple[str, ...] = ()
@@ -61,16 +61,16 @@ class Failed(Exception):
     accounts: Accounts = NO_ACCOUNTS
 
     _failure_site: Any = field(default=None, init=False)
-    """Where the program failed, and what it is; another process is not told."""
+    """The place of the failure in the program. It does not cross processes."""
 
     def __repr__(self) -> str:
         return f"Failed({abbreviate(str(self))})"
 
     @property
     def trail(self) -> "Trail":
-        """The calls that the program was in when it failed, and its variables there; nothing
-        where that is not known."""
-        from sexplang.machine.positions.traceback import (  # a run that succeeds needs none
+        """The calls that the program was in when it failed and the variables there; empty if they
+        are not known."""
+        from sexplang.machine.positions.traceback import (  # a run that succeeds does not need it
             Trail,
             trail_in,
         )
@@ -103,7 +103,7 @@ class Failed(Exception):
 
 
 def span_events_of(outcome: Any) -> Told:
-    """The work that began and ended by the last delivery, in a run that is traced."""
+    """Return the work that began and ended by the last delivery of a traced run."""
     told: Told = outcome._span_events
     return told
 
@@ -112,30 +112,30 @@ if TYPE_CHECKING:
     from sexplang.machine.positions.traceback import Trail
 
 _SHOWN = 5
-"""How many open requests stand in one line."""
+"""The number of open requests in one line."""
 
 
 @frozen(eq=False)
 class Setting:
-    """What a run is a run of, and within which bounds."""
+    """The program of a run and its bounds."""
 
     program: Program
     tasks: TaskSystem | None
     limits: Limits
     meter: Meter
     thawed: bool = False
-    """Whether it has come from data that anybody may have written."""
+    """Whether the run comes from data, which anyone may have written."""
     conceal: Conceal = as_it_is
-    """What the host takes out of an error that leaves the run."""
+    """The function that takes secrets out of an error that leaves the run."""
 
 
 @node(eq=False)
 class State:
-    """What a run that waits is, for whoever drives it.
+    """The state of a suspended run, for its driver.
 
     `opened` are the requests that the last delivery made. `told` is the work that began and ended
-    by it, in a run that is traced. `stood` is where a program has failed that cleans up; a thawed
-    run has its trail.
+    by it, in a traced run. `failure_site` is the place of the failure while a failed program cleans
+    up; a thawed run has the trail instead.
     """
 
     scheduler: SchedulerState
@@ -144,16 +144,16 @@ class State:
     span_events: Told = ()
     failure_site: "FailureSite | Trail | None" = None
     pause: Pause | None = None
-    """Where a branch goes on that computes, in a run that does so in slices."""
+    """The next step of a branch that computes, in a run that does so in slices."""
 
 
 @define(eq=False)
 class Suspended:
-    """The program waits. Immutable: resuming the same one twice is two runs.
+    """The outcome of a program that waits. Immutable: to resume one twice makes two runs.
 
-    `requests` are all that are open, `withdrawn` the ids of those that the last delivery took back.
-    A request of the operation `timer` asks to be resumed when its seconds have passed since it was
-    first opened.
+    `requests` are all open requests; `withdrawn` are the ids of the requests that the last delivery
+    withdrew. A request of the operation `timer` asks to be resumed when its seconds have passed
+    since it was first opened.
     """
 
     _state: State
@@ -189,10 +189,13 @@ class Suspended:
         so_far: SoFar = unknown,
         slice: Slice | None = None,
     ) -> "Outcome":
-        """Delivers a reply (plain data or values; with `is_value` it is known to be a value).
-        `so_far` tells what the model calls had got that are withdrawn for it: it is charged, and
-        stands in the error of a deadline. Raises LookupError if `id` is not open, and Failed,
-        reason `not-data`, `not-text` or `limit-…`, for a reply that no program can be given."""
+        """Deliver a reply: plain data or values (with `is_value`, a value already).
+
+        `so_far` maps model calls that are withdrawn by this to what they had produced. It is
+        charged, and the error of a deadline tells it. Raises LookupError if `id` is not open.
+        Raises Failed, reason `not-data`, `not-text` or `limit-…`, for a reply that a program cannot
+        take.
+        """
         scheduler, setting = _make_scheduler(self._state, so_far, slice), self._state.setting
         if isinstance(id, str) and id in self._state.scheduler.times.timers:
             try:
@@ -218,8 +221,11 @@ class Suspended:
     def fail(
         self, id: str, error: Record, *, so_far: SoFar = unknown, slice: Slice | None = None
     ) -> "Outcome":
-        """The request fails: raises `error` where it was made, resumably. `so_far` as above.
-        Raises LookupError if `id` is not open, and TypeError if it is a timer's."""
+        """Fail the request: raise `error` where it was made, resumably.
+
+        `so_far` is as for `resume`. Raises LookupError if `id` is not open, and TypeError if it is
+        a timer's.
+        """
         scheduler = _make_scheduler(self._state, so_far, slice)
         if isinstance(id, str) and id in self._state.scheduler.times.timers:
             raise TypeError(f"the request {id!r} is a timer, which cannot fail: it is resumed")
@@ -239,9 +245,12 @@ class Suspended:
         so_far: SoFar = unknown,
         slice: Slice | None = None,
     ) -> "Outcome":
-        """Abandons everything: `finally` bodies run, then the program fails with `error`, by
-        default TASK_FAILURE, reason `cancelled`. Nothing in the program can catch it; where it is
-        failing already, it goes on with that. `so_far` as above."""
+        """Abandon the whole run: `finally` bodies run, then the program fails with `error`, by
+        default TASK_FAILURE, reason `cancelled`.
+
+        The program cannot catch it. A program that is failing already goes on with its own error.
+        `so_far` is as for `resume`.
+        """
         scheduler = _make_scheduler(self._state, so_far, slice)
         if error is not None:
             _check_error("a run is cancelled with", error)
@@ -261,7 +270,7 @@ class Suspended:
         if not isinstance(branch, Waiting) or branch.request.id != id:
             setting, closed = self._state.setting, LookupError(f"no request {id!r} is open")
             if setting.thawed and any(id == each.id for each in self.requests):
-                raise _damage(closed, setting) from closed  # it is, and stands where none can be
+                raise _damage(closed, setting) from closed  # it is one, where none can be
             raise closed
         return branch
 
@@ -273,7 +282,7 @@ MISMATCH = "frozen-mismatch"
 
 
 def mismatch(why: str, hint: str = "") -> Fault:
-    """Data is no frozen run of this program."""
+    """Return the fault of data that is no frozen run of this program."""
     return Fault(
         MISMATCH,
         f"this frozen run cannot go on here: {why}",
@@ -283,15 +292,15 @@ def mismatch(why: str, hint: str = "") -> Fault:
 
 
 def _damage(broken: Exception, setting: Setting) -> Exception:
-    """What goes wrong within a delivery: of a run that was thawed it is the data's fault. Of any
-    other run it is a bug of ours, and stays what it is."""
+    """Turn an exception in a delivery of a thawed run into a fault of the data. For any other run
+    the exception is a bug and passes."""
     if not setting.thawed or isinstance(broken, (Failed, MemoryError)):
         return broken
     return Failed(error_of(mismatch(f"it is damaged ({type(broken).__name__})")))
 
 
 def state_of(outcome: Suspended) -> State:
-    """What a run that waits is."""
+    """Return the state of a suspended run."""
     return outcome._state
 
 
@@ -314,8 +323,7 @@ def _make_scheduler(state: State, so_far: SoFar, slice: Slice | None) -> Schedul
 def advance(
     outcome: Suspended, slice: Slice, fired: str | None = None, so_far: SoFar = unknown
 ) -> "Outcome":
-    """A run that computes goes on: its next slice. The deadline of the scope `fired` passes first,
-    in the midst of it."""
+    """Compute the next slice of a run. The deadline of the scope `fired` passes first."""
     state = outcome._state
     scheduler = _make_scheduler(state, so_far, slice)
     try:
@@ -329,8 +337,8 @@ def advance(
 
 
 def halt(outcome: Outcome, error: Record | None = None, so_far: SoFar = unknown) -> Failed:
-    """The run ends where it stands, with `error` or as it would have ended: nothing is left in
-    order. What is open is withdrawn and charged, as `so_far` tells."""
+    """End the run at once with `error`, or as it would have ended, and run no finalizers. Open
+    requests are withdrawn and charged by `so_far`."""
     if not isinstance(outcome, Suspended):
         error = error or outcome.error if isinstance(outcome, Failed) else error
         assert error is not None
@@ -348,8 +356,8 @@ def halt(outcome: Outcome, error: Record | None = None, so_far: SoFar = unknown)
 
 
 def hold_attempt(outcome: Suspended, id: str, usage: dict[str, Value]) -> Suspended | None:
-    """An attempt at a model call has failed, for which its server had counted `usage`: the run in
-    which the call's budgets hold that beside what the next attempt may take; None if one of them
+    """Return the run after a failed attempt at a model call, for which the server counted `usage`.
+    The call's budgets hold that beside the estimate of the next attempt. Return None if one of them
     has no room for it. Raises LookupError if `id` is not open."""
     branch, state = outcome._waiting(id), outcome._state
     times, held = state.scheduler.times, branch.held
@@ -378,13 +386,12 @@ def start(
     conceal: Conceal = as_it_is,
     slice: Slice | None = None,
 ) -> Outcome:
-    """Runs a program until it ends or waits. No I/O at all.
+    """Run a program until it ends or waits. No I/O.
 
-    `inputs` are values by name, converted already; `tasks` is needed by programs that call
-    atomic tasks. `budget` stands around the whole program: `calls`, `tokens`, `usd`, `seconds`;
-    `meter` says what a model call may cost. A run that is `traced` tells what work begins and
-    ends. `conceal` takes out of the error that it ends with what nobody is to see. With a `slice`
-    it computes in slices where a deadline is running.
+    `inputs` are values by name, converted already; `tasks` is needed by programs that call atomic
+    tasks. `budget` bounds the whole program: `calls`, `tokens`, `usd`, `seconds`; `meter` estimates
+    the cost of a model call. A `traced` run reports the work that begins and ends. `conceal` takes
+    secrets out of its final error. With a `slice`, it computes in slices under a running deadline.
     """
     run, linked = link(program, tasks)
     base = (BASE, BOTTOM, None, Ctx(linked, work=RUN if traced else None), None)
@@ -402,8 +409,8 @@ def proceed(
     meter: Meter = METER,
     slice: Slice | None = None,
 ) -> Outcome:
-    """Runs the units of a growing program that are new since `standing`, in the environment that
-    it has. The value in the end is the next Standing."""
+    """Run the units of a growing program that are new since `standing`, in its environment. The
+    final value is the next Standing."""
     run, linked = link_onward(program, standing, tasks)
     base = (BASE, BOTTOM, None, Ctx(linked), None)
     setting = Setting(program, tasks, limits or Limits(), meter)
@@ -426,7 +433,7 @@ def _check_error(what: str, error: object) -> None:
 
 
 def _with_span(error: Record, request: Request) -> Record:
-    """The error, at the request's place unless it has one."""
+    """Return the error, located at the request unless it has a place."""
     if error.fields.get("span") is not None or request.span is None:
         return error
     return Record(error.kind, {**error.fields, "span": request.span.plain()})
@@ -469,7 +476,7 @@ def _settle(scheduler: Scheduler, setting: Setting, answered: int = 1) -> Outcom
 
 
 def _end(scheduler: Scheduler, setting: Setting) -> Outcome:
-    """The run has ended: with its value, or with the error that nothing took."""
+    """Return the outcome of an ended run: its value, or the uncaught error."""
     error = scheduler.broken or scheduler.failing
     unheard = {request.id for request in scheduler.opened}
     gone = [*scheduler.withdrawn, *scheduler.withdraw_all()]
@@ -477,7 +484,7 @@ def _end(scheduler: Scheduler, setting: Setting) -> Outcome:
     known = tuple(sorted(gone, key=sort_key)), tuple(scheduler.events), scheduler.ledger.accounts
     try:
         value, error = materialize(scheduler.value), materialize(error)
-    except Fault as fault:  # what the lists in it share is too much outside
+    except Fault as fault:  # shared lists are too large outside the run
         error = error_of(fault)
     if error is None:
         return Done(value, *known)
@@ -487,4 +494,4 @@ def _end(scheduler: Scheduler, setting: Setting) -> Outcome:
 
 
 SETTLING = frozenset([_settle.__code__, _end.__code__, Scheduler.fire.__code__])
-"""The code in whose frames a delivery is at work, which STOPPED ends by itself."""
+"""The code objects whose frames work on a delivery. STOPPED ends them."""

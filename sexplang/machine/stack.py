@@ -1,18 +1,12 @@
-"""The stack: what the registers hold, and the kinds of segment it is made of.
+"""The stack: the registers, and the kinds of segment.
 
-The machine has four registers. A step is `fn, a, k, s = fn(a, k, s)`:
+The machine has four registers. A step is `fn, a, k, s = fn(a, k, s)`; the package describes them.
+Code is `code(env, k, s)`, and a resume is `resume(value, k, s)` with its own frame in `k`. Both
+return the next four registers. Nothing changes in place, so any number of continuations may share
+frames and segments.
 
-    fn   what to do next: code (then `a` is an environment) or a frame's resume (then a value)
-    a    an environment or a value
-    k    the frames of the segment on top: `(resume, next frame, …)`, ending in `BOTTOM`
-    s    the segments: `(kind, frames below, segments below, context, data)`
-
-Code is `code(env, k, s)` and resumes are `resume(value, k, s)` with their own frame in `k`; both
-give the next four registers. Nothing is ever changed in place, so frames and segments may be
-shared by any number of continuations.
-
-Law: only the loop changes handlers. Whoever gives back another `s` does nothing else in the same
-step, so that an error raised by a step belongs to the segments the step began with.
+Law: only the loop changes handlers. A step that returns another `s` does nothing else, so an error
+raised by a step belongs to the segments that the step began with.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -34,7 +28,7 @@ Segment: TypeAlias = Any
 
 
 class Code:
-    """A function's compiled code. Filled once, while its program is linked."""
+    """A function's compiled code. It is filled once, while its program is linked."""
 
     # fmt: off
     __slots__ = (
@@ -57,7 +51,7 @@ class Code:
         self.names = names
         self.rest = rest
         self.outer = outer
-        """How much of the environment that it closes over it may see."""
+        """The number of slots that it may see of the environment it closes over."""
         self.is_library = is_library
         self.size = len(names)
         self.body: Run
@@ -67,7 +61,7 @@ class Code:
         self.simple = not rest
         """Whether a call fills exactly its parameters."""
         self.quick = False
-        """Whether it is simple and of a program: a call of the library keeps its place."""
+        """Whether it is simple and the program's own: a call into the library keeps its place."""
 
 
 class Closure(Procedure):
@@ -85,14 +79,14 @@ class Closure(Procedure):
 
     @property
     def identity(self) -> Hashable:
-        """The code and what could be seen where the function is defined: an environment may have
-        grown until the function is named."""
+        """The code and the visible slots of the environment. An environment may grow until the
+        function is named."""
         return (id(self.code), *map(_mark, self.env[: self.code.outer]))
 
 
 def _mark(value: Value) -> Hashable:
-    """What tells a value from any other that a function may close over: text, where somebody can
-    choose it, and else its place."""
+    """Return a mark that distinguishes a closed-over value: its text if a program can choose it,
+    else its address."""
     kind = type(value)
     if kind is int or kind is float:
         return kind.__name__, value.hex() if kind is float else hex(value)
@@ -102,8 +96,8 @@ def _mark(value: Value) -> Hashable:
 class Continuation(Procedure):
     """Segments copied from the stack, innermost first: `(kind, frames, context, data)` each.
 
-    Copies, not stack nodes: those would keep all that was ever below them alive. `origin` is the
-    context that was in force around them; `cleanup` says whether leaving them has work to do;
+    They are copies, since stack nodes would keep all that was ever below them alive. `origin` is
+    the context that was in force around them. `cleanup` says whether leaving them has work to do.
     `resumable` is false where a primitive failed.
     """
 
@@ -122,36 +116,36 @@ class Continuation(Procedure):
 
 @node(eq=False)
 class Linked:
-    """What a running program refers to besides its own closures."""
+    """The references of a running program besides its own closures."""
 
     tasks: TaskSystem | None
     known: dict[str, Any]
     """The program's task values by name."""
     defaults: dict[str, Closure]
     plan: Callable[[str, tuple[str, ...], frozenset[str]], Any] | None = None
-    """Text from a model to a Program, or to the diagnostics that say why not."""
+    """A function from a model's text to a Program or diagnostics."""
     plans: dict[Any, Any] = field(factory=dict)
-    """The programs made of such texts so far: a plan that runs twice is one program."""
+    """The programs of such texts so far. A plan that runs twice is one program."""
     tools: Mapping[str, Function] = field(factory=dict)
-    """The functions that models may have as tools, by the names of these."""
+    """The functions that models may have as tools, by name."""
     codes: Any = None
     """The code of the program's functions by index."""
     sites: Sites = field(factory=Sites)
-    """Where its code was made of what."""
+    """The site table of its code."""
     top: Run | None = None
     """The resume of the frame in which the program waits for one of its items."""
     program: Callable[[], Any] = lambda: None
-    """The program itself, as long as somebody else keeps it: what is linked is kept with it."""
+    """The program itself, while it is alive: links live as long as their program."""
     around: "Linked | None" = None
-    """Of a program from a model: what its caller refers to."""
+    """For a program from a model, the links of its caller."""
     key: Any = None
-    """Of a program from a model: which it is."""
+    """For a program from a model, its key."""
     inner: dict[Any, Any] = field(factory=dict)
-    """What the programs from a model refer to that it has run, by their keys."""
+    """The links of the programs from a model that it has run, by key."""
 
     @property
     def outermost(self) -> "Linked":
-        """What the program refers to that nobody's plan is."""
+        """The links of the program around all plans."""
         linked = self
         while linked.around is not None:
             linked = linked.around
@@ -165,24 +159,24 @@ _SAME: Any = object()
 
 @node(eq=False)
 class Ctx:
-    """The context in force above a segment: what the work is done for."""
+    """The context in force above a segment: the conversations, scopes, jobs and work around it."""
 
     linked: Linked
     conversations: tuple[Conversation, ...] = ()
     scopes: tuple[str, ...] = ()
     """The deadlines and budgets in force, by the identity of their entry, outermost first."""
     expired_scopes: tuple[str, ...] = ()
-    """Those that broke, and for which this cleans up: they bound no time, but model calls."""
+    """The broken scopes that this work cleans up for. They bound no time, but model calls."""
     work: Work | None = None
-    """What traces show this as a part of; None in a run that is not traced."""
+    """The piece of traced work around this; None in a run that is not traced."""
     jobs: tuple[str, ...] | None = ()
-    """The jobs that this is a part of, outermost first: what waits in one needs a place. None
-    where others have gone on and this cleans up, which needs none."""
+    """The jobs around this, outermost first. Work in a job needs a permit to wait. None for
+    cleaning up while others go on, which needs no permit."""
     plans: tuple[str, ...] = ()
-    """Those of both that are programs from a model: they bound steps."""
+    """The scopes, in force or broken, that are programs from a model. They bound steps."""
 
     def plain(self) -> Context:
-        """What the host sees of it."""
+        """Return the context for the host."""
         if self.conversations or self.work is not None:
             return Context(self.conversations, self.work)
         return _NOTHING
@@ -198,8 +192,8 @@ class Ctx:
         plans: tuple[str, ...] = _SAME,
         linked: Linked = _SAME,
     ) -> "Ctx":
-        """The same but for what is named: the only way to make a context of another. It does what
-        `evolve` does, in a quarter of the time, and each call of a task needs it."""
+        """Return the context with these changes. It does the same as `evolve` in a quarter of the
+        time; each call of a task needs it."""
         return Ctx(
             self.linked if linked is _SAME else linked,
             self.conversations if conversations is _SAME else conversations,
@@ -211,13 +205,13 @@ class Ctx:
         )
 
     def with_scope(self, scope: str, is_plan: bool = False) -> "Ctx":
-        """The same work, under one more deadline or budget."""
+        """Return the context under one more deadline or budget."""
         plans = (*self.plans, scope) if is_plan else self.plans
         return self.replace(scopes=(*self.scopes, scope), plans=plans)
 
     def rebase(self, left: set[str], around: "Ctx", inside: int) -> "Ctx":
-        """The same work elsewhere: without the deadlines and budgets that it has left, and the
-        first `inside` jobs, and under those around it."""
+        """Return the context elsewhere: without the deadlines and budgets that it has left and the
+        first `inside` jobs, under those of `around`."""
         left = left.union(around.scopes, around.expired_scopes)
         expired_scopes = (
             *around.expired_scopes,
@@ -233,47 +227,48 @@ class Ctx:
         return self.replace(scopes=scopes, expired_scopes=expired_scopes, jobs=jobs, plans=plans)
 
     def with_program_of(self, around: "Ctx") -> "Ctx":
-        """The same work, done by code that stands `around`: it refers to what that does."""
+        """Return the context with the links of the code that stands `around`."""
         return self if self.linked is around.linked else self.replace(linked=around.linked)
 
     def with_work(self, work: Work) -> "Ctx":
-        """The same, as a part of a piece of work."""
+        """Return the context as a part of a piece of traced work."""
         return self.replace(work=work)
 
     def with_permit(self, id: str) -> "Ctx":
-        """The same, as a part of one more job."""
+        """Return the context as a part of one more job."""
         return self.replace(jobs=(*(self.jobs or ()), id))
 
     def with_expired(self, broken: str) -> "Ctx":
-        """Cleaning up for a scope that broke: its time does not count, its money and steps do."""
+        """Return the context for cleaning up after a broken scope: its time does not count, its
+        money and steps do."""
         scopes = tuple([id for id in self.scopes if id != broken])
         return self.replace(scopes=scopes, expired_scopes=(*self.expired_scopes, broken))
 
 
 class Exit(Exception):
-    """The loop is left: somebody outside decides what comes next."""
+    """A reason for which the loop returns to the scheduler."""
 
     __slots__ = ()
 
 
 def leave(exit: Exit, k: Frame, s: Segment) -> Step:
-    """Leaves the loop in a step of its own, for whoever stands deep: Python keeps each frame that
-    an exception passes, which takes longer than the step."""
+    """Leave the loop in a step of its own. Python keeps each frame that an exception passes, which
+    takes longer than the step."""
     raise exit
 
 
 class BranchEnd(Exit):
-    """A value reached the base of the branch."""
+    """A value that has reached the base of the branch."""
 
     def __init__(self, value: Value) -> None:
         self.value = value
 
 
 class Kind:
-    """What a segment is: how a value leaves it, and which operations it takes.
+    """A kind of segment: how a value leaves it, and which operations it takes.
 
-    `clauses` maps operations to the clauses tried in order. `cleanup` is true where leaving has
-    work to do. `stripped` is what is left of it in a continuation that is abandoned.
+    `clauses` maps operations to the clauses tried in order. `cleanup` is true if leaving it has
+    work to do. `stripped` replaces it in a continuation that is abandoned.
     """
 
     __slots__ = ("clauses", "cleanup", "guard", "leave", "name", "pends", "stripped")
@@ -291,14 +286,14 @@ class Kind:
         self.cleanup = cleanup
         self.stripped: Kind = self
         self.guard: Callable[[Segment, str, tuple[Value, ...]], None] | None = None
-        """Called when an operation passes outward; it may refuse, by raising Fault."""
+        """A function called when an operation passes outward. It refuses by raising Fault."""
         self.pends = False
-        """Whether something to do may wait here while what is above is left. Then the stripped
-        kind's data is `(data, what to do or None)`."""
+        """Whether the `then` of an unwinding may wait here. The data of the stripped kind is
+        `(data, then or None)`."""
 
 
 def give(value: Value, s: Segment) -> Step:
-    """A value passes a segment and goes on to the frame below."""
+    """Let a value pass a segment to the frame below."""
     k = s[1]
     return k[0], value, k, s[2]
 
@@ -319,16 +314,18 @@ BASE = Kind("base", _reach_base)
 """The end of a branch's stack. Data is None for the root, else a `Parent`."""
 
 BOUNDARY = Kind("boundary", give)
-"""Restores the context below. Data is the continuation that the clause above holds."""
+"""The border below a clause, which restores the context. Data is the continuation that the clause
+holds."""
 
 
 @node(eq=False)
 class Parent:
-    """Where a branch's stack ends: the search for a handler goes on here, read-only.
+    """The parent's stack below a branch's base, in which the search for a handler goes on,
+    read-only.
 
-    `level` is the depth in the tree of the branch that owns these segments; `k` are the frames on
-    top of them, which errors are placed by. `onward` is where the search goes on at once, if none
-    of these segments can take anything.
+    `level` is the depth in the tree of the branch that owns these segments. `k` are the frames on
+    top of them, which locate errors. `onward` is the parent at which the search goes on if none of
+    these segments has clauses.
     """
 
     s: Segment

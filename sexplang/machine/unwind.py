@@ -20,10 +20,8 @@ from sexplang.terms.values.value import Fault, Record, Value
 
 
 class ClauseCode:
-    """A clause as code. Its body's environment is the handler's, the parameters, k.
-
-    It takes no error that it `spares`.
-    """
+    """The code of a clause. The environment of its body is the handler's, the parameters, k. It
+    takes no error that it `spares`."""
 
     __slots__ = ("body", "count", "kind", "selects", "spares", "words")
 
@@ -52,7 +50,7 @@ class ClauseCode:
         return fields.get("type") in self.words or fields.get("reason") in self.words
 
     def bind(self, operation: str, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
-        """The parameters' values: what was left out is nil."""
+        """Return the values of the parameters. A missing argument is nil."""
         count = self.count
         if len(arguments) == count:
             return arguments
@@ -68,7 +66,8 @@ class ClauseCode:
 
 
 def capture(k: Frame, s: Segment, node: Segment, resumable: bool = True) -> Continuation:
-    """The segments from the top down to `node`, that one too (None: down to the base, without)."""
+    """Return the segments from the top down to `node`, included (None: down to the base,
+    excluded)."""
     if s is node:
         kind = s[0]
         return Continuation(((kind, k, s[3], s[4]),), s[2][3], kind.cleanup, resumable)
@@ -85,8 +84,8 @@ def capture(k: Frame, s: Segment, node: Segment, resumable: bool = True) -> Cont
 
 
 def charge_copied(count: int) -> None:
-    """Counts segments that are copied in one step, or put back: four of them in about the time
-    that a step takes. Those of a deep stack also as what is made. May end the run."""
+    """Count segments that are copied or restored in one step. Four take about the time of a step.
+    Those of a deep stack also count as made elements. May end the run."""
     if count > 4:
         work(count // 4)
         charge(count)
@@ -95,9 +94,8 @@ def charge_copied(count: int) -> None:
 def rebase_segments(
     continuation: Continuation, around: Ctx
 ) -> Sequence[tuple[Kind, Frame, Ctx, Any]]:
-    """The segments, outermost first, where the context is `around`: they hold the deadlines, the
-    budgets and the jobs that were entered in them; what was in force around them then has been
-    left."""
+    """Return the segments, outermost first, in the context `around`. They keep the deadlines,
+    budgets and jobs that were entered in them, and lose those that were in force around them."""
     origin = continuation.origin
     segments = continuation.segments
     if origin is around or _bounds(origin) == _bounds(around):
@@ -120,16 +118,16 @@ def _scope_of(kind: Kind, data: Any) -> Any:
 
 
 def environment(node: Segment) -> tuple[Any, ...]:
-    """The environment of a handle expression, from its segment or what is pending there."""
+    """Return the environment of a handle expression, from its segment or its pending form."""
     env: tuple[Any, ...] = node[4][0] if node[0].stripped is node[0] else node[4]
     return env
 
 
 def finish(then: Any, env: tuple[Any, ...], k: Frame, s: Segment) -> Step:
-    """The end of a handle expression that was left: its clause's body, which works for those
-    around the expression; a value, or an error.
+    """Return the step at the end of a handle expression that was unwound: the body of its clause,
+    which works for the context around the expression; a value; or an error.
 
-    then: `("clause", clause, values)` | `("value", v)` | `("error", e)`
+    `then` is `("clause", clause, values)`, `("value", v)` or `("error", e)`.
     """
     if then[0] == "value":
         return k[0], then[1], k, s
@@ -140,29 +138,29 @@ def finish(then: Any, env: tuple[Any, ...], k: Frame, s: Segment) -> Step:
 
 
 def raise_error(error: Record, k: Frame, s: Segment) -> Step:
-    """A step of its own, so that the error belongs to the segments it is raised in."""
+    """Raise an error in a step of its own, so that it belongs to the segments it is raised in."""
     raise Fault("raised", str(error.fields["message"]), error=error)
 
 
 def base_of(s: Segment) -> Segment:
-    """The segment that the branch's stack ends with."""
+    """Return the base segment of the branch's stack."""
     while s[2] is not None:
         s = s[2]
     return s
 
 
 def abandon_all(k: Frame, s: Segment, around: Ctx, passing: Unwinding = NOTHING) -> Step:
-    """Leaves every scope down to the base of the branch, whose context is `around` from now on."""
+    """Unwind every segment down to the base of the branch. Its context is `around` from now on."""
     base = base_of(s)
     below = (*base[:3], around, base[4])
     return abandon(capture(k, s, None), BOTTOM, below, None, passing=passing)
 
 
 def add_refusals(step: Step, refusals: tuple[Record, ...]) -> Step:
-    """The step of whoever leaves scopes, with refusals of money that were met on the way; one that
-    goes on with a value does not tell them."""
+    """Return the step of an unwinding branch with the refusals of money that were met. A step with
+    a value does not report them."""
     fn, value, k, s = step
-    more = value.combine_with(Unwinding(refusals)) if isinstance(value, Unwinding) else value
+    more = value.append(Unwinding(refusals)) if isinstance(value, Unwinding) else value
     return fn, more, k, s
 
 
@@ -174,17 +172,17 @@ def abandon(
     around: Ctx | None = None,
     passing: Unwinding = NOTHING,
 ) -> Step:
-    """Leaves every scope of a continuation, innermost first, and then does `then`.
+    """Unwind every segment of a continuation, innermost first, and then do `then`.
 
-    `passing` goes through a copy of its segments without frames and return clauses: what cleans
-    up does so on the ordinary way out, inside the handlers that served it. `then` waits in
-    the outermost segment, a handler: whoever ends that expression otherwise replaces it. What
-    cleans up does so under what it was captured under and what is `around`, else at `s`.
+    `passing` goes through a copy of the segments without frames and return clauses. Finalizers run
+    on the ordinary way out, inside the handlers that served them. `then` waits in the outermost
+    segment, a handler; a different end of that expression replaces it. Finalizers run in the
+    context of their capture and of `around`, else of `s`.
     """
     pending = then
     for kind, _, context, data in rebase_segments(continuation, s[3] if around is None else around):
         if kind is UNWINDING or kind is UNWINDING.stripped:
-            passing = passing.combine_with(_refusals_met(data, kind, pending is not None))
+            passing = passing.append(_refusals_met(data, kind, pending is not None))
         if kind.pends:
             own = data[0] if kind.stripped is kind else data
             s = (kind.stripped, k, s, context, (own, pending))
@@ -198,10 +196,8 @@ def abandon(
 
 
 class HandlerKind(Kind):
-    """A handle expression. Data is its environment.
-
-    Stripped, it still serves what cleans up inside it; data is then `(environment, then)`.
-    """
+    """The kind of handle expressions. Data is the environment. The stripped kind still serves
+    finalizers inside it; its data is `(environment, then)`."""
 
     __slots__ = ("returns",)
 
@@ -234,12 +230,12 @@ def _leave_pending(value: Value, s: Segment) -> Step:
 
 
 def _with_refusals(then: Any, kind: Kind, refusals: tuple[Record, ...]) -> Any:
-    """What was to be done when all has been left, where money was refused on the way: the error
-    that waits tells it; what waits for no error fails."""
+    """Return `then` with the refusals of money met during the unwinding. A pending error reports
+    them; a pending value becomes a failure."""
     if then[0] == "error":
         return "error", suppress(then[1], refusals)
     if then[0] == "value" and isinstance(then[1], Unwinding):
-        return "value", then[1].combine_with(Unwinding(refusals))
+        return "value", then[1].append(Unwinding(refusals))
     if then[0] == "clause" and (kind is SCOPE.stripped or then[1] in kind.clauses.get("error", ())):
         error, *others = then[2]
         return "clause", then[1], (suppress(error, refusals), *others)
@@ -247,7 +243,7 @@ def _with_refusals(then: Any, kind: Kind, refusals: tuple[Record, ...]) -> Any:
 
 
 def _leave_own(value: Value, s: Segment) -> Step:
-    """The clause ended without calling its continuation, which is abandoned now."""
+    """Abandon the continuation of a clause that ended without calling it."""
     return abandon(s[4], s[1], s[2], ("value", value))
 
 
@@ -256,33 +252,32 @@ def _leave_scope(value: Value, s: Segment) -> Step:
 
 
 def leave_scope(value: Value, k: Frame, s: Segment) -> Step:
-    """The value leaves the form. A step by its name: whoever takes it decides whether it is in
-    time, and then does this."""
+    """Let a value leave the form of a scope. The scheduler decides first whether it is in time."""
     return give(value, s)
 
 
 SCOPE = Kind("scope", _leave_scope)
-"""A deadline or a budget: data is its identity."""
+"""A deadline or a budget. Data is its identity."""
 
 SCOPE.pends = True
 SCOPE.stripped = Kind("scope that is left", _leave_pending)
 SCOPE.stripped.pends = True
 
 OWN = Kind("own", _leave_own, cleanup=True)
-"""Below a clause that owns its continuation (data)."""
+"""The segment below a clause that owns its continuation, which is the data."""
 
 JOB = Kind("job", give)
-"""A job: whatever waits above it needs a place."""
+"""A job. A request above it needs a permit."""
 
 USED = Kind("used", give)
-"""What is left of `OWN` once the continuation has been called."""
+"""The segment that replaces `OWN` once the continuation has been called."""
 
 
 class FinallyKind(Kind):
-    """A `finally`: runs its cleanup in data's environment, then passes the value on.
+    """The kind of `finally`: it runs its cleanup in data's environment, then passes the value on.
 
-    What its body does stands above a segment that says so. Where the `try` is left for something
-    else, a refusal of money ends the body alone.
+    A segment around the body marks it. If the `try` is unwound, a refusal of money ends the body
+    alone.
     """
 
     __slots__ = ("body",)
@@ -308,7 +303,7 @@ def _end_finalizer(_: Value, k: Frame, s: Segment) -> Step:
 
 
 def _leave_on(value: Value, k: Frame, s: Segment) -> Step:
-    """What is inside a `finally` has been left, or has ended otherwise meanwhile."""
+    """Go on after a `finally` whose inside is unwound, or has ended in another way."""
     below = k[1]
     return below[0], value if isinstance(value, Unwinding) else NOTHING, below, s
 
@@ -317,30 +312,30 @@ _LEFT = (_leave_on, BOTTOM)
 
 
 def _suppress(env: Any, k: Frame, s: Segment) -> Step:
-    """The body of a `finally` has been refused money: the unwinding goes on. So it does where that
-    body is unwound itself, and a finalizer in it is at work."""
+    """Go on unwinding after the body of a `finally` was refused money. So it does if that body is
+    unwound itself and a finalizer in it is at work."""
     refused = Unwinding((env[-2],))
     if k[0] is not _end_finalizer:
-        return k[0], NOTHING.combine_with(refused), k, s
+        return k[0], NOTHING.append(refused), k, s
     below = k[1]
-    return below[0], k[2].combine_with(refused), below, s
+    return below[0], k[2].append(refused), below, s
 
 
 def _refusals_met(data: Any, kind: Kind, is_target: bool) -> Unwinding:
-    """The refusals that a `finally` has met whose body is left. One whose own refusal is the end
-    of all this has those before it still."""
+    """Return the refusals of a `finally` whose body is unwound. If its own refusal is the end of
+    the unwinding, return those before it."""
     if kind is UNWINDING:
         return NOTHING if is_target else data[0]
     (before,), then = data
     if then is None:
         return NOTHING
-    return Unwinding(then[2]) if is_target else before.combine_with(Unwinding(then[2]))
+    return Unwinding(then[2]) if is_target else before.append(Unwinding(then[2]))
 
 
 CLEANING = Kind("cleaning", give)
-"""Around the body of a `finally`."""
+"""The segment around the body of a `finally`."""
 
 UNWINDING = HandlerKind({"error": (ClauseCode(_suppress, 1, "never", (), spares=is_other),)}, None)
-"""The same where its `try` is left for something else. Data is what passes there."""
+"""The same while its `try` is unwound. Data is the value that passes there."""
 
 UNWINDING.cleanup = True

@@ -1,1 +1,1 @@
-"""The process and the package: its files, signals and credentials."""
+"""The process and the files of the package."""

@@ -1,1 +1,1 @@
-"""Sources to a Program: modules, templates, plans, the dispatcher, the terms of a run."""
+"""The pipeline: sources to a Program."""

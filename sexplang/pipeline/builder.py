@@ -1,4 +1,5 @@
-"""Sources to the units of one program: modules and their cycles, templates, the prelude."""
+"""The builder: sources to the units of one program, with modules, cycles, templates and the
+prelude."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -23,39 +24,40 @@ from sexplang.terms.template import TemplateNode
 from sexplang.terms.values.value import Fault, Operation, Primitive, Procedure, Task
 
 Find = Callable[[str, str], tuple[Source, ...]]
-"""`find(path, importer)` gives the sources that an import names: one, or those of a folder.
+"""`find(path, importer)` returns the sources of an import: one, or those of a folder.
 
-`importer` is the name of the source that imports. A source's name identifies it: the same file
-has the same name wherever it is imported from. Raises Fault where there is no such file."""
+`importer` is the name of the source that imports. A source's name identifies it: a file has the
+same name wherever it is imported from. Raises Fault if there is no such file.
+"""
 
 
 @define
 class Builder:
-    """One program while it is put together. What is compiled is appended, imports first."""
+    """A program that is being built. Compiled units are appended, imports first."""
 
     find: Find
     given: Mapping[str, Task]
-    """Tasks that every module sees; `tasks` are all that the program has."""
+    """Tasks that every module sees; `tasks` are all of the program."""
     tasks: dict[str, Task]
     units: list[Unit] = field(factory=list)
     functions: list[Function] = field(factory=list)
     called: dict[str, Export] = field(factory=dict)
-    """Templates that call, by name: with the tasks, all that a template file may call."""
+    """Templates that call others, by name. A template file may call them and the tasks."""
     exports: dict[str, dict[str, Export]] = field(factory=dict)
     loading: list[str] = field(factory=list)
     findings: list[Diagnostic] = field(factory=list)
     sources: list[Source] = field(factory=list)
     inputs: tuple[str, ...] = ()
-    """Names of the values that a plan's environment begins with."""
+    """Names of a plan's inputs, the first values of its environment."""
     operations: frozenset[str] = frozenset()
-    """Operations that whoever runs a plan allows it."""
+    """Operations that a plan is allowed."""
     host: Mapping[str, Primitive | Operation] = field(factory=dict)
-    """What the host registered: functions in the scope of all modules but the standard ones."""
+    """Functions of the host, in the scope of all modules but the standard ones."""
 
     plan: Any = None
-    """Names of operations to what makes programs of a model's text, for `eval-plan`."""
+    """A function of operations to the maker of programs from a model's text, for `eval-plan`."""
     imports: bool = True
-    """Whether its own modules may import standard ones: a plan sees the prelude alone."""
+    """Whether the program may import standard modules: a plan sees the prelude alone."""
 
     _beside: Beside = field(init=False)
     _calling: Calling = field(init=False)
@@ -95,7 +97,7 @@ class Builder:
         )
 
     def _unit(self, source: Source, main: bool = False) -> dict[str, Export]:
-        """Compiles a module, those it imports first; its public names."""
+        """Compile a module and its imports; return its exports."""
         known = self.exports.get(source.name)
         before = self._input_exports() if main and self.inputs else None
         return (
@@ -111,8 +113,8 @@ class Builder:
         main: bool,
         before: Mapping[str, Export] | None = None,
     ) -> Unit:
-        """The unit of some forms, part of the program now. Those of a session have what is
-        `before` them in scope."""
+        """Compile forms to a unit of the program. For a session, `before` are the names in
+        scope."""
         self.loading.append(source.name)
         self.sources.append(source)
         unit = compile_unit(
@@ -140,7 +142,7 @@ class Builder:
         return unit
 
     def _tools(self) -> list[str]:
-        """The tools that the templates have which no module declares."""
+        """Return the tools of templates that no module declares."""
         return [
             tool
             for task in self.tasks.values()
@@ -149,8 +151,11 @@ class Builder:
         ]
 
     def _functions(self) -> dict[str, Function]:
-        """The functions that models may have as tools: those that a task names, and all that the
-        program itself gives, which a call may name."""
+        """Return the functions that models may have as tools.
+
+        These are the functions that a task names and all that the program exports with a doc,
+        because a call may name them.
+        """
         found: dict[str, Function] = {}
         others: dict[str, Function] = {}
         for unit in self.units if self.tasks else ():
@@ -162,7 +167,7 @@ class Builder:
                         function.span,
                         hint="the name of a tool is unique in a program: rename one",
                     )
-                if not unit.main:  # what a session enters later takes the place of what was before
+                if not unit.main:  # in a session a later definition replaces an earlier one
                     others[name] = function
             own = [(name, each.shape) for name, each in unit.exports.items() if unit.main]
             for name, shape in (*own, *unit.tools.items()):
@@ -171,7 +176,7 @@ class Builder:
         return found
 
     def _link(self, main: str | None = None) -> None:
-        """Gives the templates that call their bodies: all that they may name is there now."""
+        """Compile the bodies of templates that call others: all callees are known now."""
         callable_ = {name: _of_task(task) for name, task in self.tasks.items()} | self.called
         unit = self._calling.unit(callable_, self._layout()[0], main)
         if unit is not None:
@@ -199,7 +204,7 @@ class Builder:
         return self.compile_unit(source, forms, False).exports if known is None else known
 
     def _input_exports(self) -> dict[str, Export]:
-        """The inputs of a plan: names of its own, which no module that it uses knows."""
+        """Return the inputs of a plan, which its modules do not see."""
         places = enumerate(self.inputs, 1)
         return {name: Export(name, Local(0, at, name, span=_NOWHERE)) for at, name in places}
 
@@ -254,7 +259,7 @@ class Builder:
         return known
 
     def _register(self, named: Task | TemplateNode) -> None:
-        private = named.name.startswith("_")  # its module's own, and found by no request
+        private = named.name.startswith("_")  # private to its module: no request finds it
         if not private and (named.name in self.tasks or named.name in self.called):
             raise diagnose(
                 "duplicate-task",
@@ -279,14 +284,14 @@ class Builder:
         return {name: shape for name, shape in self.host.items() if isinstance(shape, kind)}
 
     def _list_operations(self) -> set[str]:
-        """The operations that somebody here declares, handles or answers."""
+        """Return the operations that the program or the host declares, handles or performs."""
         known = {*OPERATIONS, *self.operations, *self._procedures_of(Operation), "error"}
         for unit in self.units:
             known |= unit.operations.keys() | unit.handled
         return known
 
     def check_effects(self) -> None:
-        """What is performed somewhere is the host's, declared, or handled somewhere."""
+        """Raise Diagnostics for operations that are neither declared nor handled anywhere."""
         if not any(unit.performed for unit in self.units):
             return
         known = self._list_operations()
@@ -306,7 +311,10 @@ _preludes: list[dict[str, Export]] = []
 
 
 def _prelude() -> dict[str, Export]:
-    """What every program sees: one, and whole, whoever else begins or is interrupted meanwhile."""
+    """Return the exports that every program sees.
+
+    There is one table, published when complete, so that threads and interrupts cannot see a part.
+    """
     if not _preludes:
         shapes: dict[str, Any] = {**PRIMITIVES, **OPERATIONS, **HIGHER}
         _preludes.append(
@@ -333,7 +341,7 @@ def _standard_forms(module: str) -> tuple[Source, tuple[Form, ...]]:
 
 
 class Macros:
-    """The expander of one file. Most programs start without it: the first macro loads it."""
+    """The expander of one file, imported with the first macro: most programs have none."""
 
     def __init__(self, words: frozenset[str]) -> None:
         self._words = words

@@ -1,6 +1,6 @@
-"""The Dispatcher: a task, a tool or a program text, and its inputs, to a Program of one call.
+"""The Dispatcher: a task, a tool or a program text, and inputs, to a Program of one call.
 
-So whatever asks for a task from outside takes the path that programs take (inventory 8, C6, C46).
+A request from outside takes the same path as a call in a program (inventory 8, C6, C46).
 """
 
 import re
@@ -31,7 +31,7 @@ _TOOL = """(define-input name)
 (define-input inputs type: json)
 (tool name inputs)"""
 
-# The language's own tools, under the names that models have for them.
+# The language's own tools, under their names for models.
 _SYSTEM = {
     "read_file": "(define-input path)\n(read-file path)",
     "list_files": "(define-input glob)\n(list-files glob)",
@@ -56,13 +56,13 @@ _NAME = re.compile(r"[^\W\d][\w.-]*")
 
 @frozen
 class Dispatched:
-    """A program and its inputs, and which way was taken (`notes.execution_path`)."""
+    """A program, its inputs, and the execution path (`notes.execution_path`)."""
 
     program: Program
     inputs: dict[str, Value]
     path: Path
     warnings: tuple[str, ...] = ()
-    """What its library was found to lack."""
+    """Warnings about the library."""
 
 
 def dispatch(
@@ -74,11 +74,13 @@ def dispatch(
     files: tuple[str, ...] | None = None,
     find: Find,
 ) -> Dispatched:
-    """What `identifier` names: a program where it begins with `(`, with the inputs as its names;
-    else a task by name or as `atomic:subtype`, else a tool, which may be one of the language's own
-    (`read_file`, `system:run_script`, …). `files` are what a task is to see.
+    """Return the program that calls `identifier`.
 
-    Raises Diagnostics for a text that is no program, Fault where nothing or too much has the name.
+    It is a program text if it begins with `(`, with the inputs as names in it; else a task by name
+    or `atomic:subtype`; else a tool, maybe one of the language's own (`read_file`,
+    `system:run_script`, …). `files` are those for a task to see.
+
+    Raises Diagnostics for a text that is no program, Fault for a name with no meaning or several.
     """
     if identifier.lstrip().startswith("("):
         if files is not None:
@@ -120,8 +122,8 @@ def dispatch(
 
 
 def types_of(identifier: str, tasks: Mapping[str, Task], find: Find) -> dict[str, str]:
-    """The inputs of a task or of one of the language's own tools, with their types; of anything
-    else none."""
+    """Return the types of the inputs of a task or of the language's own tool; else an empty
+    table."""
     task = find_task(identifier, tasks)
     if task is not None:
         return {param.name: param.type for param in task.template.params}
@@ -129,13 +131,13 @@ def types_of(identifier: str, tasks: Mapping[str, Task], find: Find) -> dict[str
 
 
 def own_inputs(identifier: str, find: Find) -> tuple[Input, ...] | None:
-    """What one of the language's own tools takes; None where there is no such tool."""
+    """Return the inputs of the language's own tool; None if there is no such tool."""
     own = _SYSTEM.get(identifier)
     return None if own is None else _build(own, {}, find).inputs
 
 
 def _check_inputs(tool: str, declared: tuple[Input, ...], given: Mapping[str, Value]) -> None:
-    """Raises Fault for inputs that a tool of the language does not take."""
+    """Raise Fault for inputs that the language's own tool does not take."""
     names = [each.name for each in declared]
     unknown = [name for name in given if name not in names]
     missing = [each.name for each in declared if each.required and each.name not in given]
@@ -158,11 +160,11 @@ def _check_inputs(tool: str, declared: tuple[Input, ...], given: Mapping[str, Va
 
 
 _LISTS = {"args": '["-l"]', "choices": '["small", "large"]'}
-"""Inputs of tools of the language that take a list, and one that fits."""
+"""Inputs of the language's own tools that take a list, with an example."""
 
 
 def _wants(declared: Input, value: Value) -> str | None:
-    """What an input takes, if it does not take this value."""
+    """Return the type that an input takes, if the value does not fit; else None."""
     example = _LISTS.get(declared.name)
     if example is None or value is None or isinstance(value, tuple):
         return declared.wants(value)
@@ -174,7 +176,7 @@ def _build(program: str, tasks: Mapping[str, Task], find: Find) -> Program:
 
 
 def find_task(identifier: str, tasks: Mapping[str, Task]) -> Task | None:
-    """The task of this name, or the only one that there is for `atomic:subtype`."""
+    """Return the task of a name, or the only one of `atomic:subtype`."""
     if identifier in tasks:
         return tasks[identifier]
     type_, colon, subtype = identifier.partition(":")
@@ -194,7 +196,7 @@ def _bad_names(names: list[str]) -> Fault:
 
 
 def _not_seen(why: str) -> Fault:
-    """Files are given to what does not look at them."""
+    """Return the Fault for files that the callee does not see."""
     return bad_input(
         f"`file_context` names files that a task is to see, and {why}",
         "leave it out",
@@ -203,7 +205,7 @@ def _not_seen(why: str) -> Fault:
 
 
 def bad_input(message: str, hint: str, **details: Value) -> Fault:
-    """What was asked is not to be understood."""
+    """Return the Fault for an invalid request."""
     return _failure("input_validation_failure", message, hint, **details)
 
 
@@ -213,8 +215,11 @@ def _failure(reason: str, message: str, hint: str, **details: Value) -> Fault:
 
 
 def make_result(value: Value, path: Path) -> Record:
-    """The TaskResult of a run that is done: its value if it is one, else the value as text; the
-    notes say which way was taken, and hold the value itself."""
+    """Return the TaskResult of a run that is Done.
+
+    It is the value itself if that is a TaskResult. Any other value is its text, and stands in the
+    notes. The notes have the execution path.
+    """
     if isinstance(value, Record) and value.kind == "TaskResult":
         if value.fields["status"] == "CONTINUATION":
             message = "a CONTINUATION came out where nobody can go on with it"
@@ -236,10 +241,12 @@ def make_result(value: Value, path: Path) -> Record:
 
 
 def make_failure(error: Record, path: Path | None, trail: "Trail | None" = None) -> Record:
-    """The FAILED TaskResult of a run that failed. A TaskError keeps its type and reason; what a
-    program did wrong is a subtask_failure, with the error itself in the details, and the calls and
-    variables of the `trail`."""
-    if path != "s_expression":  # else the program, and what it binds, is the caller's
+    """Return the FAILED TaskResult of a run that failed.
+
+    A TaskError keeps its type and reason. An error of the program is a subtask_failure, with the
+    error, the calls and the variables of the `trail` in its details.
+    """
+    if path != "s_expression":  # else the program and its names are the caller's
         error = _of_tasks(error)
     fields = error.fields
     if fields["type"] in ("PROGRAM_ERROR", "USER_ERROR"):
@@ -262,7 +269,7 @@ def make_failure(error: Record, path: Path | None, trail: "Trail | None" = None)
 
 
 def unreadable(found: Diagnostics, path: Path | None) -> Record:
-    """The FAILED TaskResult for a text that is no program, or a library that cannot be read."""
+    """Return the FAILED TaskResult for a program text or a library that cannot be read."""
     first = found.diagnostics[0]
     error = error_record(
         "TASK_FAILURE",
@@ -275,7 +282,7 @@ def unreadable(found: Diagnostics, path: Path | None) -> Record:
 
 
 def _of_tasks(error: Record) -> Record:
-    """The error without what our own program has bound: with what its task was given alone."""
+    """Return the error without variables of the built program: those of the task remain."""
     partial = partial_of(error)
     if not isinstance(partial, dict):
         return error

@@ -1,4 +1,4 @@
-"""Text to a Program: the rooms in order, modules and their cycles. Pure: files are handed in.
+"""The phases from text to a Program, in order. Pure: files are handed in.
 
 text ─▶ reader ─▶ compiler ─▶ Unit ┐
 xml  ─▶ templates ─▶ Task          ┴─▶ Program
@@ -32,10 +32,10 @@ def build(
     functions: Mapping[str, Primitive | Operation] | None = None,
     before: Source | None = None,
 ) -> Program:
-    """The program that a text makes, with all it imports. Raises Diagnostics.
+    """Return the program of a text, with its imports. Raises Diagnostics.
 
-    `tasks` are in scope beside the prelude, and so are the `functions` of the host; what stands
-    `before` it is a part of the same program.
+    `tasks` and the host's `functions` are in scope beside the prelude. `before` is a source that
+    precedes it in the same program.
     """
     given = dict(tasks or {})
     builder = Builder(find, given, dict(given), host=functions or {}, plan=Plans)
@@ -44,8 +44,7 @@ def build(
 
 
 TURNS, REPAIRS = 20, 2
-"""How often a conversation with tools may ask the model, and how often a reply is asked for again,
-where a template does not say."""
+"""The turns of a conversation with tools, and the repairs of a reply, if a template sets none."""
 
 _systems: dict[str, TaskSystem] = {}
 
@@ -60,13 +59,12 @@ def tasks(
     all_tools: bool = False,
     max_task_depth: int = 5,
 ) -> TaskSystem:
-    """The task system with replies read by the templates room and the host's `tools`, described as
-    `{description input_schema}`; one for all programs with the same of everything.
+    """Return the task system with the templates' reader of replies; equal arguments share one.
 
-    `models` says who answers to their names; fresh context comes from an index or an effect where
-    there is `memory`, and from a handler of the program where it `has_own_memory`; `folder` is what
-    relative paths are relative to. With `all_tools` a task cannot begin that allows a tool of a
-    server which is not among them. No task is as deep as `max_task_depth`.
+    `tools` are the host's, described as `{description input_schema}`. `models` resolves names of
+    models. Fresh context comes from an index or an effect with `memory`, and from a handler of the
+    program with `has_own_memory`. Relative paths start at `folder`. With `all_tools` a task that
+    allows an unknown tool of a server cannot begin. Tasks nest at most `max_task_depth` deep.
     """
     from sexplang.tasks import task_system
     from sexplang.templates import json_schema, read_reply, xml_words
@@ -93,13 +91,14 @@ def tasks(
 
 
 def meter(price: Price) -> Meter:
-    """What model calls may cost, by a price of model, input and output tokens in US dollars."""
+    """Return the meter of model calls for a price by model, input and output tokens in US
+    dollars."""
     return Meter(rough_estimate, price)
 
 
 def inspect(program: Program, given: int = 0) -> "Report":
-    """What is known of a program before it runs, with `given` values to begin with. A run needs
-    none of it, and does not load it."""
+    """Return the analysis of a program, with `given` values of its inputs. A run does not load
+    it."""
     from sexplang.analysis import Costs, analyse
 
     return analyse(program, Costs(TURNS, REPAIRS), given)
@@ -107,19 +106,18 @@ def inspect(program: Program, given: int = 0) -> "Report":
 
 @frozen
 class Plans:
-    """Makes programs of texts from a model, for `eval-plan`, in a program that knows operations."""
+    """Programs from texts of a model, for `eval-plan`, in a program with known operations."""
 
     known: frozenset[str]
 
     def __call__(
         self, text: str, names: tuple[str, ...], allowed: frozenset[str]
     ) -> Program | tuple[Diagnostic, ...]:
-        """A Program, or the diagnostics of why the text is none. Raises Fault for an operation
-        that nobody knows.
+        """Return a Program, or the diagnostics of the text. Raises Fault for an unknown operation.
 
-        It sees the prelude and its inputs, imports nothing, and performs what it handles itself
-        or is allowed; a right is an operation, maybe for one model or tool alone, or a task. What
-        else the caller knows is denied, not unknown.
+        The plan sees the prelude and its inputs and imports nothing. It performs operations that it
+        handles itself or is allowed. A right is an operation, maybe for one model or tool alone, or
+        a task. An operation that only the caller knows is denied, not unknown.
         """
         operations = frozenset(
             [right.partition(" ")[0] for right in allowed if not right.startswith("task ")]
@@ -153,7 +151,8 @@ class Plans:
         return tuple(denied) or builder.program()
 
     def _explain(self, found: Diagnostic, allowed: frozenset[str]) -> Diagnostic:
-        """A name that nothing in a plan has may be an operation of the program around it."""
+        """Return the diagnostic of an unknown name, which may be an operation of the program
+        around."""
         name = found.span.text if found.span is not None else ""
         if found.code != "unbound-name" or name not in self.known:
             return found
@@ -163,7 +162,7 @@ class Plans:
         return evolve(found, hint=hint)
 
     def too_many(self, program: Program, given: int, calls: int) -> Diagnostic | None:
-        """The error for a plan whose most calls are known, and are more than it may make."""
+        """Return the error for a plan whose bound of calls is above its right, or None."""
         from sexplang.analysis import too_many
 
         report = inspect(program, given)

@@ -1,7 +1,7 @@
-"""Files of tasks to the tasks that may be asked for by name.
+"""The library of tasks in files and folders.
 
-A file that only lies in a folder and cannot be read is left out, and told of; whoever asks for
-what it may hold is told why there is nothing (`spec/decisions/broken-files-in-a-folder.md`).
+A file that is only found in a folder and cannot be read is left out with a warning. A request for a
+task that it may hold fails with its diagnostics (`spec/decisions/broken-files-in-a-folder.md`).
 """
 
 import re
@@ -17,14 +17,14 @@ from sexplang.terms.values.value import Fault, Task
 
 @frozen
 class LeftOut:
-    """A file that cannot be read, why, and the names that its text gives to tasks."""
+    """A file that cannot be read, its diagnostics, and the names that its text gives to tasks."""
 
     path: str
     found: tuple[Diagnostic, ...]
     names: frozenset[str]
 
     def warning(self) -> Diagnostic:
-        """The first of what was found, as a warning."""
+        """Return the first diagnostic as a warning."""
         first = self.found[0]
         more = len(self.found) - 1
         notes = (f"and {more:,} more: sexplang check {self.path}",) if more else ()
@@ -44,9 +44,11 @@ class Library:
     left_out: tuple[LeftOut, ...] = ()
 
     def check(self, identifier: str) -> None:
-        """Raises Diagnostics where what is asked for may stand in a file that is left out: a name
-        that it gives to a task, a program text that has such a name in it, or a lookup by type,
-        which takes the only one there is."""
+        """Raise Diagnostics if the request may be for a task in a file that is left out.
+
+        That is a name which the file gives to a task, a program text with such a name in it, or a
+        lookup by type, which takes the only task of the type.
+        """
         is_program = identifier.lstrip().startswith("(")
         words = set(_WORD.findall(identifier)) if is_program else {identifier}
         is_lookup = identifier not in self.tasks and identifier.startswith("atomic:")
@@ -67,9 +69,11 @@ _NAMED = re.compile(
 
 
 def library(named: Sequence[str], find: Find, lying: Collection[str] = ()) -> Library:
-    """The tasks of the files and folders that are `named`, and of the files that are `lying` in a
-    folder. Raises Diagnostics for what cannot be read, unless it only lies there, and for what
-    contradicts another file."""
+    """Return the tasks of the files and folders `named`, and of the files `lying` in a folder.
+
+    Raises Diagnostics for a named file that cannot be read, and for files that contradict each
+    other.
+    """
     paths = list(dict.fromkeys([*named, *lying]))
     spared = set(lying).difference(named)
     left_out: list[LeftOut] = []
@@ -93,17 +97,17 @@ _CONTRADICTIONS = ("duplicate-task", "imported-twice")
 
 
 def _to_blame(wrong: Diagnostics, paths: Sequence[str]) -> str | None:
-    """The file to which what was found belongs; None where it is about several."""
+    """Return the file that the diagnostics are about; None if they are about several."""
     first = wrong.diagnostics[0]
     if first.span is None or first.code in _CONTRADICTIONS:
         return None
-    if first.span.source.name == _NAME:  # its text cannot be had
+    if first.span.source.name == _NAME:  # its text cannot be read
         return paths[first.span.source.text.count("\n", 0, first.span.start)]
     return first.span.source.name
 
 
 def _names(path: str, find: Find) -> frozenset[str]:
-    """The names that a text seems to give to tasks, as far as it can be had."""
+    """Return the names that a text seems to give to tasks; empty if it cannot be read."""
     try:
         (source,) = find(path, _NAME)
     except Fault:

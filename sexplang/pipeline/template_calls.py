@@ -1,7 +1,7 @@
-"""Templates that call others, and calls by themselves, to functions and core like any.
+"""Templates that call others, and calls in template files, as functions and core.
 
-What a call may name is known when the whole program is: until then a function has its place in the
-table and its parameters, so that whoever imports it can call it.
+The callees are known when the whole program is. Until then a function has its parameters and a
+reserved index in the table, so that importers can call it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,15 +19,15 @@ from sexplang.terms.values.value import Task
 
 @define
 class Calling:
-    """What template files add to the `table` of a program's functions, and what they run."""
+    """The functions and calls of template files, added to the program's `table` of functions."""
 
     table: list[Function]
     calls: tuple[FunctionCallNode, ...] = ()
-    """Those that stand by themselves in the file that is the main program."""
+    """The calls at the top of the file that is the main program."""
     _bodies: dict[int, FunctionCallNode] = field(factory=dict)
 
     def reserve(self, node: TemplateNode) -> Export:
-        """A place in the table for a template that calls."""
+        """Reserve an index in the table for a template that calls."""
         index, body = len(self.table), Const(None, span=node.span)
         params = tuple(map(Parameter, node.params))
         self.table.append(Function(index, node.name, params, None, body, node.span))
@@ -35,9 +35,10 @@ class Calling:
         return _of_function(self.table[index])
 
     def unit(self, library: Mapping[str, Export], slots: int, main: str | None) -> Unit | None:
-        """The functions that had no body yet, and have one now; with the name of the `main`
-        program its calls, too. `library` holds all that may be called. Raises Diagnostics: for all
-        calls that are wrong."""
+        """Return a unit with the bodies of reserved functions, and the calls of the `main` program.
+
+        `library` has all callees. Raises Diagnostics with every wrong call.
+        """
         making = _Making(library)
         for index, body in self._bodies.items():
             names = tuple([each.name for each in self.table[index].params])
@@ -65,7 +66,7 @@ class _Making:
     found: list[Diagnostic] = field(factory=list)
 
     def core(self, call: FunctionCallNode, params: tuple[str, ...], depth: int) -> Core:
-        """The core of a call, `depth` activations away from the program's environment."""
+        """Return the core of a call, `depth` activations away from the program's environment."""
         arguments = tuple([self._argument(each, params, depth) for each in call.arguments])
         export = self.library.get(call.template)
         if export is None:
@@ -82,7 +83,7 @@ class _Making:
             return self.core(value, params, depth)
         if not isinstance(value, ParameterPath):
             return Const(value, span=span)
-        # The enclosing environment has the first place.
+        # The enclosing environment has the first slot.
         place = Local(0, 1 + params.index(value.name), value.name, span=span)
         if not value.fields:
             return place
@@ -116,7 +117,8 @@ def _check_count(call: FunctionCallNode, shape: Any) -> Iterator[Diagnostic]:
 
 
 def _endless(bodies: Mapping[str, FunctionCallNode]) -> list[Diagnostic]:
-    """Nothing decides in a template: one that calls itself never ends, nor does what calls it."""
+    """Return diagnostics for recursive templates: a template has no condition, so they never
+    end."""
     callers: dict[str, list[str]] = {name: [] for name in bodies}
     left: dict[str, int] = {}
     for name, body in bodies.items():
@@ -150,7 +152,7 @@ def _callees(call: FunctionCallNode) -> Iterator[str]:
 
 
 def _params(shape: Task | Function) -> tuple[list[str], list[int]]:
-    """The names of the parameters, and which of them a call must give."""
+    """Return the names of the parameters, and the indexes of the required ones."""
     if isinstance(shape, Task):
         params = shape.template.params
         needed = [at for at, each in enumerate(params) if each.required and each.default is None]

@@ -1,5 +1,4 @@
-"""Template files to tasks and calls, and the schemas beside them to their text: found as modules
-are."""
+"""Template files as tasks and calls, with the schemas beside them."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -16,14 +15,13 @@ from sexplang.terms.values.value import Fault, Task
 
 @define
 class Beside:
-    """The texts of schemas, by the name of a file and the place that names it. `sources` are those
-    that were found."""
+    """The texts of schemas, by path and place; `sources` collects those that were found."""
 
     find: Callable[[str, str], tuple[Source, ...]]
     sources: list[Source] = field(factory=list)
 
     def __call__(self, path: str, span: Span) -> str:
-        """Raises Diagnostics."""
+        """Return the text of a schema. Raises Diagnostics."""
         if not path.endswith(".xsd"):
             hint = "write the schema itself, or the name of a file such as reply.xsd"
             raise diagnose("bad-schema", f"`{path}` is no .xsd file", span, hint)
@@ -44,7 +42,7 @@ class Beside:
 
 @frozen
 class Library:
-    """What a template file holds: atomic tasks, templates that call, and calls to be run."""
+    """The content of a template file: atomic tasks, templates that call, calls to run."""
 
     tasks: tuple[Task, ...]
     functions: tuple[TemplateNode, ...]
@@ -54,8 +52,11 @@ class Library:
 def library_of(
     source: Source, report: Callable[[Diagnostic], None], beside: Beside, *, main: bool
 ) -> Library:
-    """What is in a template file; `report` receives warnings, `beside` gives the schemas that the
-    file names. Raises Diagnostics, also for calls in a file that is not the `main` program."""
+    """Return the content of a template file.
+
+    `report` receives warnings, `beside` returns the schemas that the file names. Raises
+    Diagnostics, also for calls in a file that is not the `main` program.
+    """
     from sexplang.templates import read_templates
 
     parts = read_templates(source, report, beside, type_in)
@@ -85,7 +86,7 @@ def library_of(
 
 
 def type_in(written: str, span: Span) -> dict[str, Any]:
-    """The JSON Schema of a type that stands in XML. Raises Diagnostics."""
+    """Return the JSON Schema of a type in XML. Raises Diagnostics."""
     from sexplang.compiler.tasks.type_schemas import schema_of
     from sexplang.reader import read
 
@@ -107,7 +108,7 @@ def _names(part: Template | TemplateNode) -> Iterable[str]:
 
 
 def _check_symbol(name: str, span: Span | None) -> None:
-    """A name in the letters of the world is written in a program as symbols are."""
+    """Raise Diagnostics for a name that is no symbol of the language."""
     if name.isascii():
         return
     from sexplang.reader import read
@@ -121,7 +122,7 @@ def _check_symbol(name: str, span: Span | None) -> None:
 
 
 def check_template(template: Template, where: Any = None) -> Iterable[Diagnostic]:
-    """What is wrong with a `defatom`."""
+    """Return the diagnostics of a `defatom`."""
     from sexplang.templates import check_template as check
 
     return check(template, where)
@@ -134,6 +135,6 @@ def diagnose(
     hint: str | None = None,
     notes: tuple[str, ...] = (),
 ) -> Diagnostics:
-    """One finding that ends the reading of a program."""
+    """Return Diagnostics with one finding."""
     labels = (Label(span),) if span is not None else ()
     return Diagnostics([Diagnostic(code, title, labels, notes, hint)])

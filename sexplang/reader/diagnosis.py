@@ -13,7 +13,7 @@ from sexplang.reader.characters import find_hidden
 from sexplang.reader.flaw import Flaw
 from sexplang.reader.form_builder import MAKERS, Forms
 from sexplang.reader.parser import DEEPER
-from sexplang.reader.scanner import StopDiagnosis, Token, tell_hidden, tokens
+from sexplang.reader.scanner import StopDiagnosis, Token, scan, tell_hidden
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.diagnostic import Diagnostic
 from sexplang.terms.source import Source, Span
@@ -60,7 +60,7 @@ def diagnose(source: Source, max_depth: int, max_words: int, at: int) -> list[Di
     tell_hidden(source, at, walk.tell)
     walk.hides = bool(walk.found)
     try:
-        walked = tokens(source, at, walk.tell)
+        walked = scan(source, at, walk.tell)
         for token in islice(walked, max_words + 1):
             walk.take(token)
         if next(walked, None) is not None:

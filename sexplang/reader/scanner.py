@@ -29,7 +29,7 @@ def tell_hidden(source: Source, at: int, tell: Tell) -> None:
             return
 
 
-def tokens(source: Source, at: int, tell: Tell) -> Iterator[Token]:
+def scan(source: Source, at: int, tell: Tell) -> Iterator[Token]:
     """Yield the tokens of a text up to its end. A word that runs into a quoting mark is a
     `WORD`."""
     text = source.text

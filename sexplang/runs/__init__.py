@@ -1,1 +1,1 @@
-"""Runs put together: the terms of a run, and its first outcome."""
+"""The assembly of runs."""

@@ -1,4 +1,4 @@
-"""A run put together, for the command and for Python: its terms, and its first outcome."""
+"""The assembly of a run, for the command and for Python: its terms and its first outcome."""
 
 from collections.abc import Callable
 from functools import cache
@@ -31,7 +31,7 @@ def terms_of(
     memory: bool = False,
     all_tools: bool = False,
 ) -> Terms:
-    """The terms of a run. Without `windows` they are those of the `models`."""
+    """Return the terms of a run. Without `windows` they are those of the `models`."""
     data = attributes(limits or Limits())
     who = evolve(models or Models(), credentials={})
     return Terms(
@@ -59,8 +59,10 @@ def begin(
     conceal: Conceal = as_it_is,
     slice: machine.Slice | None = None,
 ) -> Outcome:
-    """The run up to its first wait. `held` says how much memory the process holds; without it
-    that is measured."""
+    """Run the program up to its first wait.
+
+    `held` is the memory of the process in bytes; by default it is measured.
+    """
     return machine.start(
         program,
         terms.inputs,
@@ -75,7 +77,7 @@ def begin(
 
 
 def task_system(program: Program, terms: Terms) -> TaskSystem:
-    """The tasks room as the run needs it."""
+    """Return the TaskSystem of a run."""
     return pipeline.tasks(
         terms.tools,
         models=terms.windows,
@@ -90,7 +92,7 @@ def task_system(program: Program, terms: Terms) -> TaskSystem:
 def _price(terms: Terms) -> Callable[..., float | None]:
     @cache
     def price_table() -> Callable[..., float | None]:
-        # Most programs have no budget in dollars, and start without the runtime.
+        # Most programs have no budget in dollars and start without the runtime.
         from sexplang.runtime.models.prices import prices
 
         return prices(terms.models, function=terms.prices == "function", is_replayed=True)

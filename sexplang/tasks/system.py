@@ -24,7 +24,7 @@ from sexplang.tasks.session import (
     Rules,
     Setup,
 )
-from sexplang.tasks.start.opening_request import more, open_conversation
+from sexplang.tasks.start.opening_request import continue_conversation, open_conversation
 from sexplang.tasks.start.parameters import NO_OVERRIDES, overrides_of
 from sexplang.tasks.start.preparation import Prepared, prepare
 from sexplang.tasks.turns.finish import add_partial_notes, cut_short, in_task
@@ -129,7 +129,7 @@ def _of(rules: Rules) -> TaskSystem:
         conversations: tuple[Conversation, ...],
     ) -> tuple[Conversation, Session, Want]:
         try:
-            return more(rules, before, session, words, conversations)
+            return continue_conversation(rules, before, session, words, conversations)
         except Fault as fault:
             return before, None, Broke(in_task(error_of(fault), before.name))
 

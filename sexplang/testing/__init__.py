@@ -1,7 +1,8 @@
-"""For tests: what Hypothesis makes (forms, values, programs, scripts), and scripts run as tests.
+"""For tests: Hypothesis strategies for forms, values, programs and scripts, and scripts run as
+tests.
 
-`run_script` needs nothing but this package; the strategies need Hypothesis, which the extra
-`sexplang[testing]` brings. `spec/11-embedding.md` shows both.
+`run_script` needs only this package. The strategies need Hypothesis, which the extra
+`sexplang[testing]` installs. `spec/11-embedding.md` shows both.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ _PLACES = {"Mismatch": "script_player", "run_script": "script_player"}
 
 
 def __getattr__(name: str) -> Any:
-    # The pytest plugin lies here too, and must not bring Hypothesis into every test run.
+    # The pytest plugin is here too, and must not import Hypothesis into every test run.
     if name in __all__:
         from importlib import import_module
 

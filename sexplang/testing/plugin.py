@@ -1,4 +1,4 @@
-"""A pytest plugin: files called `*.test.sexp` to test items (chapter 9 of the specification)."""
+"""A pytest plugin that collects `*.test.sexp` files (chapter 9 of the specification)."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,8 +9,8 @@ import pytest
 if TYPE_CHECKING:
     from sexplang.hosts.testing import Result, Test
 
-# The rest of the package is imported when there is a file of tests: the plugin is loaded by every
-# run of pytest where sexplang is installed.
+# The rest of the package is imported with the first file of tests, because every run of pytest
+# loads the plugin.
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "SexpFile | None":
@@ -22,10 +22,11 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "SexpFile 
 
 
 class SexpFile(pytest.File):
-    """A file with tests written in the language."""
+    """A file of tests written in the language."""
 
     def collect(self) -> Iterator["SexpItem"]:
-        """Its tests, in their order; diagnostics for what is no test end the collection."""
+        """Yield its tests in their order. Raises an error of collection with the diagnostics of the
+        file."""
         from sexplang.hosts.settings.path_arguments import source_at
         from sexplang.hosts.terminal.show import show
         from sexplang.hosts.testing import collect
@@ -47,7 +48,7 @@ class SexpItem(pytest.Item):
         self.test = test
 
     def runtest(self) -> None:
-        """Runs it. Raises Unmet with what is not as it was expected."""
+        """Run the test. Raises Unmet with the diagnostics of its expectations."""
         from sexplang.hosts.testing import run_test
 
         result = run_test(self.test)
@@ -55,18 +56,18 @@ class SexpItem(pytest.Item):
             raise Unmet(result)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What `sexplang test` shows."""
+        """Return the text that `sexplang test` shows."""
         if isinstance(excinfo.value, Unmet):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Where the test stands: the line counts from 0."""
+        """Return file, line (from 0) and name of the test."""
         return self.path, self.test.span.begin.line - 1, self.name
 
 
 class Unmet(AssertionError):
-    """A test of a `.test.sexp` file whose expectations are not met."""
+    """An expectation of a test is not met."""
 
     def __init__(self, result: "Result") -> None:
         from sexplang.hosts.terminal.show import show

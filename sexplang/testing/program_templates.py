@@ -1,7 +1,7 @@
-"""Templates of program text, with weights: what `writing` fills in.
+"""Templates of program text, with weights, for `program_writer`.
 
-Everything that is written denotes a number (or an error), so that whatever a handler, a branch or a
-finally gives can be used further. The holes of a template:
+Every expression denotes a number (or an error), so that the value of a handler, a branch or a
+finally can be used further. The holes of a template:
 
     $a    a variable; the same letter, the same one
     #ab   a number, in whose scope $a and $b stand
@@ -14,7 +14,7 @@ finally gives can be used further. The holes of a template:
     ¤     the name of a function that every program has
 """
 
-Row = tuple[str, int, str]  # what must be allowed for it, weight, template
+Row = tuple[str, int, str]  # the kind that must be allowed, the weight, the template
 
 NUMBERS: list[Row] = [
     ("plain", 6, "(+ # #)"),
@@ -281,7 +281,7 @@ CLAUSES: list[Row] = [
     ("calls budgets aborts", 1, "(with-budget {calls: ¢} (abandon k) (model #))"),
 ]
 
-# What stands where a number is wanted, in a program that is wrong on purpose.
+# Expressions in the place of a number, in a program that is wrong on purpose.
 ANYTHING: list[Row] = [
     ("plain", 1, "nil"),
     ("plain", 1, "true"),

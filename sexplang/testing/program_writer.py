@@ -1,7 +1,7 @@
-"""Random choices to program text: well formed, ending, and rich in effects.
+"""Random program texts: well formed, terminating, rich in effects.
 
-`program(random)` is the fast way, for bulk; the strategies make the same for Hypothesis. Names are
-few, so that they hide one another. The templates and their holes are in `rows`.
+`program(random)` is fast, for bulk; the strategies do the same for Hypothesis. There are few names,
+so that they shadow each other. `program_templates` has the templates.
 """
 
 import re
@@ -34,13 +34,13 @@ HOLES = re.compile(r"(\$[abc]|[#@][abc]*|[%&^|!~§¤¢])")
 
 @frozen
 class Shape:
-    """What may appear in a program, and about how many numbers it has."""
+    """The kinds of expressions that may appear, and the approximate number of numbers."""
 
     size: int = 0
-    """0: each program another."""
+    """0 for a random size."""
     allowed: frozenset[str] = EVERYTHING
     wrong: float = 0
-    """How many of the numbers are something else."""
+    """The share of numbers that are replaced by something else."""
 
     def without(self, *kinds: str) -> "Shape":
         return evolve(self, allowed=self.allowed - {*kinds})
@@ -51,7 +51,8 @@ EVERYWHERE = Shape()
 
 @cache
 def _rows(table: str, allowed: frozenset[str]) -> tuple[list[tuple[str, list[str], int]], Any]:
-    """The allowed rows, split into text and holes, how many holes take a size; and weights."""
+    """Return the allowed rows, split into text and holes, with the number of holes that take a
+    size; and the weights."""
     rows = [row for row in TABLES[table] if {*row[0].split()} <= allowed]
     split = [(row[0], [part for part in HOLES.split(row[2]) if part]) for row in rows]
     counted = [
@@ -66,7 +67,7 @@ Scope = tuple[str, ...]
 
 @define
 class Written:
-    """A program in the making, and what it came to hold."""
+    """A program in the making."""
 
     random: Random
     allowed: frozenset[str]
@@ -84,7 +85,7 @@ class Written:
         return str(self.random.randrange(-3, 10))
 
     def fill(self, table: str, scope: Scope, size: int) -> str:
-        """A row of a table with its holes filled; the size is dealt out among them."""
+        """Fill the holes of a row of a table; the size is divided among them."""
         rows, weights = _rows(table, self.allowed)
         kind, parts, holes = self.random.choices(rows, cum_weights=weights)[0]
         self.kinds.update(kind.split())
@@ -172,14 +173,14 @@ SIZED = {
 
 @frozen
 class Program:
-    """A program's text, and which kinds of rows it was made of."""
+    """A program's text, and the kinds of rows in it."""
 
     text: str
     kinds: frozenset[str]
 
 
 def program(random: Random, shape: Shape = EVERYWHERE) -> Program:
-    """Declarations, two functions and a value, and the expression that it is all about."""
+    """Return a program: declarations, two functions, a value, and the main expression."""
     size = shape.size or random.choice((8, 16, 30, 50))
     one, value = random.choices(VARIABLES, k=2)
     part = Written(random, shape.allowed - {"functions"}, shape.wrong)

@@ -1,4 +1,4 @@
-"""A program and a script of expected requests and their replies to its value: no world at all."""
+"""The run of a program against a script of requests and replies, without any input or output."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,17 +16,19 @@ from sexplang.terms.values.text import plain, to_source
 from sexplang.terms.values.value import Record, Value
 
 Expected: TypeAlias = str | tuple[Any, ...]
-"""An operation, whatever its arguments; or a tuple of operation and arguments, in which `...`
-stands for anything and a dict needs to name only the keys that matter."""
+"""An operation with any arguments, or a tuple of operation and arguments.
+
+In the arguments `...` matches anything, and a dict needs only the keys that matter.
+"""
 
 Script: TypeAlias = Sequence[tuple[Expected, Any]] | Callable[..., Any]
 
 UNASKED = frozenset({"print", "log", "progress"})
-"""Operations that a script need not expect: they are answered with nil."""
+"""Operations that a script may leave out: they are answered with nil."""
 
 
 class Mismatch(AssertionError):
-    """The program did something else than its script says; the message shows all that it did."""
+    """The program did not follow its script; the message lists its requests."""
 
 
 def run_script(
@@ -39,16 +41,16 @@ def run_script(
     limits: Limits | None = None,
     budget: Mapping[str, float] | None = None,
 ) -> Any:
-    """Runs a program against a script and gives its value as plain Python data.
+    """Run a program against a script and return its value as plain Python data.
 
-    A script is a list of pairs, a request that is expected and its reply: data, a Failed
-    (`sexplang.error(…)`) to fail it, and for `model` what a scripted model may say. With several
-    branches the first open request that fits the next pair is answered. A deadline (`timer`)
-    passes only when the script says so. A function in place of the list answers everything: it is
-    called with the operation and its arguments.
+    A script is a list of pairs: an expected request and its reply. The reply is data, a Failed
+    (`sexplang.error(…)`) and, for `model`, anything that a scripted model may say. With several
+    branches the first open request that matches the next pair is answered. A deadline (`timer`)
+    passes only if the script says so. A function in the place of the list answers every request: it
+    is called with the operation and its arguments.
 
-    Raises Mismatch, an AssertionError; Failed, with what happened as a note, where the program
-    fails; Diagnostics where it is none.
+    Raises Mismatch, an AssertionError; Failed, with the requests as a note, if the program fails;
+    Diagnostics for a text that is no program.
     """
     if not isinstance(program, Program):
         program = sexplang.build(program, primitives=primitives)
@@ -132,8 +134,8 @@ def _fits_request(expected: Expected, request: Request) -> bool:
 
 
 def fits(wanted: Any, given: Value) -> bool:
-    """Whether plain data are as expected: `...` is anything, a dict names only some keys, 1 is
-    1.0 but not True."""
+    """Return whether plain data match: `...` is anything, a dict names some keys, 1 is 1.0 but not
+    True."""
     work = [(wanted, given)]
     while work:
         wanted, given = work.pop()

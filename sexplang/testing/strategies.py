@@ -1,4 +1,4 @@
-"""Hypothesis's choices to forms, values, programs and scripts of replies; all of them shrink."""
+"""Hypothesis strategies for forms, values, programs and scripts of replies; all of them shrink."""
 
 from collections.abc import Mapping
 from random import Random
@@ -17,8 +17,10 @@ _TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
 
 def values(*, max_leaves: int = 12) -> SearchStrategy[Any]:
-    """Plain data as programs take and give it: None, bool, int, float, str, list, dict with keys
-    of str. No NaN, which is not equal to itself, and no infinities, which JSON cannot hold."""
+    """Plain data of programs: None, bool, int, float, str, list, dict with keys of str.
+
+    There is no NaN, which is not equal to itself, and no infinity, which JSON cannot hold.
+    """
     scalars: SearchStrategy[Any] = (
         st.none()
         | st.booleans()
@@ -44,8 +46,10 @@ def _names() -> SearchStrategy[str]:
 
 
 def forms(*, max_leaves: int = 15) -> SearchStrategy[Form]:
-    """Forms (`sexplang.terms.form`) as the reader gives them, whatever they may mean.
-    `sexplang.reader.write(form)` is a form's text."""
+    """Forms (`sexplang.terms.form`) as the reader returns them, with or without a meaning.
+
+    `sexplang.reader.write(form)` is a form's text.
+    """
     scalars = (
         st.none()
         | st.booleans()
@@ -79,19 +83,19 @@ def _join(parts: list[tuple[Any, ...]]) -> tuple[Any, ...]:
 
 
 def _is_sound(form: Form) -> bool:
-    """Strings of text are any, but a surrogate alone is none of ours."""
+    """Return whether a form has no lone surrogate in its strings."""
     return not any("\ud800" <= char <= "\udfff" for char in write(form))
 
 
 def programs(*, size: int = 0, without: tuple[str, ...] = ()) -> SearchStrategy[str]:
-    """Texts of programs that are well formed, end, and give a list of two numbers or fail.
+    """Texts of programs that are well formed and end: with a list of two numbers, or an error.
 
-    They declare the operations `ask note alpha beta gamma enter leave`, each of one number, and
+    They declare the operations `ask note alpha beta gamma enter leave`, each of one number. They
     perform them and `model` inside and outside of handlers, branches, tries, finallys, deadlines
-    and budgets; what no handler takes comes as a request, and wants a number. A request of `timer`
-    may be left alone. `size` is about how many numbers a program has, 0 for each another.
-    `without` leaves out kinds: "functions", "handlers", "calls", "aborts", "kept", "multi"
-    (resumed more than once), "errors", "finally", "par", "races", "timeouts", "budgets".
+    and budgets. An operation without a handler is a request that expects a number. A request of
+    `timer` may be left open. `size` is the approximate number of numbers, 0 for a random one.
+    `without` leaves out kinds: "functions", "handlers", "calls", "aborts", "kept", "multi" (resumed
+    more than once), "errors", "finally", "par", "races", "timeouts", "budgets".
     """
     shape = Shape(size, EVERYWHERE.allowed - {*without})
 
@@ -108,8 +112,10 @@ def scripts(
     errors: bool = False,
     max_size: int = 5,
 ) -> SearchStrategy[list[Any]]:
-    """Replies of a model, as `run(…, model=script)` takes them: some calls of `tools`, given as
-    names with strategies for their inputs, then a text. With `errors` a call may fail instead."""
+    """Replies of a model for `run(…, model=script)`: some calls of `tools`, then a text.
+
+    `tools` are names with strategies for their inputs. With `errors` a call may fail.
+    """
     said: SearchStrategy[Any] = texts if texts is not None else _TEXT
     calls = [_call(name, inputs) for name, inputs in (tools or {}).items()]
     failing = [st.sampled_from(_FAILURES).map(lambda type: {"error": type})] if errors else []

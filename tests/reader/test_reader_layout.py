@@ -11,7 +11,7 @@ from support.markdown import ROOT
 from support.spacing import pieces, respaced, strewn
 from test_reader_laws import refused, soups
 
-from sexplang.reader import layout, read, write
+from sexplang.reader import format_text, read, write
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
 from sexplang.testing import forms
@@ -48,12 +48,12 @@ def forms(text):
 @examples(80, 400, texts.filter(lambda text: not refused(text)), st.integers(0, 1000))
 def test_a_layout_keeps_what_is_said_and_is_laid_out_already(text, seed):
     """The same forms and comments; laying it out again changes nothing, nor does white space."""
-    laid = layout(text)
+    laid = format_text(text)
 
     assert forms(text) == forms(laid)
     assert comments(text) == comments(laid)
-    assert laid == layout(laid)
-    assert laid == layout(respaced(laid, random.Random(seed)))
+    assert laid == format_text(laid)
+    assert laid == format_text(respaced(laid, random.Random(seed)))
 
 
 @settings(max_examples=200)
@@ -61,12 +61,12 @@ def test_a_layout_keeps_what_is_said_and_is_laid_out_already(text, seed):
 def test_any_text_is_laid_out_or_refused(text):
     """What cannot be read is refused with the reader's diagnostics, and nothing else happens."""
     try:
-        laid = layout(text)
+        laid = format_text(text)
     except Diagnostics:
         assert refused(text)
     else:
         assert forms(text) == forms(laid)
-        assert laid == layout(laid)
+        assert laid == format_text(laid)
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=str)
@@ -74,9 +74,9 @@ def test_every_program_of_the_tree_is_laid_out(path):
     """`fmt` leaves no difference, whatever the white space was."""
     text = (ROOT / path).read_text(encoding="utf-8")
 
-    assert text == layout(text)
+    assert text == format_text(text)
     for seed in range(5):
-        assert text == layout(respaced(text, random.Random(seed)))
+        assert text == format_text(respaced(text, random.Random(seed)))
 
 
 @pytest.mark.parametrize(
@@ -90,17 +90,17 @@ def test_every_program_of_the_tree_is_laid_out(path):
 )
 def test_a_deep_text_is_laid_out(text):
     """10,000 levels at Python's default recursion limit, and no line grows with the depth."""
-    laid = layout(text)
+    laid = format_text(text)
 
     assert len(laid) < 200 * text.count("(")
-    assert laid == layout(laid)
+    assert laid == format_text(laid)
 
 
 def test_no_line_is_longer_than_it_must_be():
     """Where the tokens allow it, a line has 100 columns at most."""
     text = "(define (f x) " + "(g (list x 1 2) {a: [x x x]} " * 12 + "x" + ")" * 13
 
-    assert max(map(len, layout(text).splitlines())) <= 100
+    assert max(map(len, format_text(text).splitlines())) <= 100
 
 
 @pytest.mark.parametrize(
@@ -120,5 +120,5 @@ def test_a_text_block_says_the_same_wherever_it_moves(text, depth):
     """Its lines move with it; its value does not change."""
     deep = "(let ((x 1)) " * depth + text + ")" * depth
 
-    assert forms(deep) == forms(layout(deep))
-    assert layout(deep) == layout(layout(deep))
+    assert forms(deep) == forms(format_text(deep))
+    assert format_text(deep) == format_text(format_text(deep))

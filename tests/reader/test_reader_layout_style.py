@@ -3,7 +3,7 @@
 import pytest
 from support.markdown import ROOT, fences
 
-from sexplang.reader import layout
+from sexplang.reader import format_text
 
 LAID_OUT = {
     "what fits stands on one line": """\
@@ -99,7 +99,7 @@ LAID_OUT = {
 @pytest.mark.parametrize("text", LAID_OUT.values(), ids=LAID_OUT)
 def test_it_looks_as_it_should(text):
     """What a good programmer would have written is left as it is."""
-    assert text == layout(text)
+    assert text == format_text(text)
 
 
 def test_the_chapter_is_laid_out():
@@ -107,7 +107,7 @@ def test_the_chapter_is_laid_out():
     chapter = (ROOT / "spec" / "9b-format.md").read_text(encoding="utf-8")
     programs = [fence.text for fence in fences(chapter) if fence.kind == "sexp"]
 
-    assert programs == list(map(layout, programs))
+    assert programs == list(map(format_text, programs))
 
 
 @pytest.mark.parametrize(
@@ -133,4 +133,4 @@ def test_the_chapter_is_laid_out():
 )
 def test_white_space_is_put_in_order(text, laid):
     """Tokens are kept as they are spelled; commas and superfluous white space are not."""
-    assert laid == layout(text)
+    assert laid == format_text(text)

@@ -156,9 +156,9 @@ def test_the_end_of_the_grace_time_spares_callbacks_of_weak_references(free_alar
     def drop() -> None:
         known[type("Key", (), {})()] = None
 
-    program = f"(try {ENDLESS} (finally (loop 1000000000000 (drop))))"
+    program = f"(try {ENDLESS} (finally (loop 1000000000000 (drop-key))))"
     with pytest.raises(KeyboardInterrupt), interruptible(0.1):
-        sexplang.run(program, primitives=pressing() | {"drop": drop})
+        sexplang.run(program, primitives=pressing() | {"drop-key": drop})
 
     assert [] == lost
 

@@ -302,9 +302,9 @@ def test_children_are_found_where_the_kernel_keeps_no_list():
     """Among all processes; of one that, as a supervisor, has nobody else's children."""
     look = (
         "import subprocess\n"
-        "from sexplang.runtime.scripts.supervisor import children, looked_up\n"
+        "from sexplang.runtime.scripts.supervisor import children, find_children\n"
         "with subprocess.Popen(['sleep', '60']) as child:\n"
-        "    print([child.pid] == children() == looked_up())\n"
+        "    print([child.pid] == children() == find_children())\n"
         "    child.kill()\n"
     )
     done = subprocess.run([sys.executable, "-c", look], cwd=ROOT, capture_output=True, text=True)

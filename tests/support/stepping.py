@@ -113,7 +113,7 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "framed": [(link, "Maker", _Framed)],
     "stepped": [(link, "Maker", _Stepped)],
     "without shapes": [(operands, "QUICK", {}), (operands, "_shape", _plain)],
-    "low": [(maker, "TALL", 2), (calls, "TALL", 2)],
+    "low": [(maker, "MAX_NESTING", 2), (calls, "MAX_NESTING", 2)],
     "light": [(calls, "HEAVIEST", 3)],
 }
 """What is replaced in which module: the same code, made otherwise."""

@@ -129,7 +129,7 @@ def place(span: Span | None) -> str:
     return f"line {span.begin.line}" if span is not None else "what it does"
 
 
-def plus(left: Bound, right: Bound) -> Bound:
+def add(left: Bound, right: Bound) -> Bound:
     """Return the sum of two bounds."""
     if left.is_zero or right.why:
         return left if left.why else right
@@ -138,7 +138,7 @@ def plus(left: Bound, right: Bound) -> Bound:
     return _sum(left, right, lambda a, b: a + b)
 
 
-def most(left: Bound, right: Bound) -> Bound:
+def maximum(left: Bound, right: Bound) -> Bound:
     """Return a bound that is at least as great as either."""
     if left.is_zero or right.why:
         return left if left.why else right
@@ -147,7 +147,7 @@ def most(left: Bound, right: Bound) -> Bound:
     return _sum(left, right, max)
 
 
-def times(bound: Bound, count: Bound) -> Bound:
+def multiply(bound: Bound, count: Bound) -> Bound:
     """Return the product of two bounds. Zero times an absent bound is zero."""
     if bound.is_zero or count.is_zero:
         return ZERO
@@ -162,7 +162,7 @@ def times(bound: Bound, count: Bound) -> Bound:
     return _bound(terms, count.span if count.constant is None else bound.span)
 
 
-def least(bound: Bound, other: Bound, span: Span) -> Bound:
+def minimum(bound: Bound, other: Bound, span: Span) -> Bound:
     """Return the bound under a limit of `other`: the lesser of the two, if they can be compared."""
     if other.why or (bound.is_bounded and (other.constant is None or _is_below(bound, other))):
         return bound

@@ -6,7 +6,7 @@ Law: counts only grow. An operation whose count is zero is not in the table.
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from sexplang.analysis.domain.bounds import ONE, ZERO, Bound, most, plus, times
+from sexplang.analysis.domain.bounds import ONE, ZERO, Bound, add, maximum, multiply
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.source import Span
 
@@ -75,19 +75,19 @@ class EffectCounts:
 NOTHING = EffectCounts({})
 
 
-def once(key: Key, span: Span | None = None) -> EffectCounts:
+def one_count(key: Key, span: Span | None = None) -> EffectCounts:
     """Return one count of a key."""
     return EffectCounts({key: Bound(ONE.terms, span=span)})
 
 
-def together(*works: EffectCounts) -> EffectCounts:
+def add_counts(*works: EffectCounts) -> EffectCounts:
     """Return the sum of counts: one evaluation after the other."""
-    return _combine(works, plus)
+    return _combine(works, add)
 
 
-def either(*works: EffectCounts) -> EffectCounts:
+def max_counts(*works: EffectCounts) -> EffectCounts:
     """Return the maximum of counts: one evaluation of several."""
-    return _combine(works, most)
+    return _combine(works, maximum)
 
 
 def _combine(works: tuple[EffectCounts, ...], combine: object) -> EffectCounts:
@@ -107,4 +107,4 @@ def repeat_work(work: EffectCounts, count: Bound) -> EffectCounts:
         return work
     if count.is_zero:
         return NOTHING
-    return EffectCounts({key: times(bound, count) for key, bound in work.counts.items()})
+    return EffectCounts({key: multiply(bound, count) for key, bound in work.counts.items()})

@@ -27,7 +27,7 @@ class ActiveHandle:
     """The arguments that clauses without a resume were performed with."""
     site: Span | None = None
     """The span for messages about the clauses, if it is not their own."""
-    solid: "ActiveHandle | None" = None
+    answering: "ActiveHandle | None" = None
     """The nearest handler, from this one outward, whose clauses may resume the performer. A `try`
     or `attempt` is not one: it changes no answer."""
     budgets: frozenset[int] | None = None
@@ -37,7 +37,7 @@ class ActiveHandle:
     branches: bool = False
     """Whether operations inside are performed in a branch of a conversation."""
 
-    def is_solid(self) -> bool:
+    def is_answering(self) -> bool:
         """Whether the handler answers other operations than `error`, or resumes after an error."""
         return bool(self.given) or any(
             clause.kind != "never" or operation != "error"
@@ -46,9 +46,9 @@ class ActiveHandle:
         )
 
 
-def solid(handling: ActiveHandle | None) -> ActiveHandle | None:
+def answering_handler(handling: ActiveHandle | None) -> ActiveHandle | None:
     """Return the nearest handler that determines answers at a place."""
-    return handling.solid if handling is not None else None
+    return handling.answering if handling is not None else None
 
 
 def budgets(handling: ActiveHandle | None) -> frozenset[int]:
@@ -76,13 +76,13 @@ def certain(handling: ActiveHandle | None) -> frozenset[int]:
 def push_budget(number: int, outer: ActiveHandle | None, environment: Environment) -> ActiveHandle:
     """Return the place inside a budget. Operations are forwarded to the handlers around it."""
     inside = ActiveHandle(number, outer, environment)
-    inside.solid = solid(outer)
+    inside.answering = answering_handler(outer)
     inside.budgets = budgets(outer) | {number}
     inside.certain = certain(outer) | {number}
     return inside
 
 
-def on_behalf(
+def enter_clause(
     number: int, handling: ActiveHandle, performer: ActiveHandle | None
 ) -> ActiveHandle | None:
     """Return the place of a clause: outside its handle, and counted where it was performed."""
@@ -92,7 +92,7 @@ def on_behalf(
         return outer
     inside = ActiveHandle(number, outer, handling.environment)
     inside.branches = crosses
-    inside.solid = solid(outer)
+    inside.answering = answering_handler(outer)
     inside.budgets = budgets(performer) | budgets(outer)
     inside.certain = certain(outer)
     return inside
@@ -113,12 +113,14 @@ def is_counted(place: ActiveHandle | None, origin: ActiveHandle | None) -> bool:
     The continuation was captured at `origin` and is called at `place`. Its effects are counted if
     the same handlers take its operations and the budgets at `origin` are budgets at `place`.
     """
-    return solid(place) is solid(origin) and budgets(origin) <= certain(place)
+    return answering_handler(place) is answering_handler(origin) and budgets(origin) <= certain(
+        place
+    )
 
 
 def is_alike(first: ActiveHandle | None, then: ActiveHandle | None) -> bool:
     """Return whether the result of interpreting a body at the first place holds at the other."""
-    return solid(first) is solid(then) and certain(first) <= certain(then)
+    return answering_handler(first) is answering_handler(then) and certain(first) <= certain(then)
 
 
 @define(eq=False)

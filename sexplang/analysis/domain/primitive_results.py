@@ -10,13 +10,13 @@ from sexplang.analysis.domain.bounds import (
     ZERO,
     Atom,
     Bound,
+    add,
     atom,
-    most,
+    maximum,
+    multiply,
     no_bound,
     number,
-    plus,
     shorter,
-    times,
 )
 from sexplang.analysis.domain.values import (
     DATA,
@@ -106,13 +106,13 @@ def _cons(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstra
     item = arguments[0]
     if not size.is_zero:
         item = values.join(item, item_of(values, arguments[1]))
-    return values.list_of_size(plus(number(1), size), item, least=1 + least_of(arguments[1]))
+    return values.list_of_size(add(number(1), size), item, least=1 + least_of(arguments[1]))
 
 
 def _append(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
     whole: Abstract = values.list_of_size(ZERO, DATA)
     for one in arguments:
-        size = plus(size_of(whole, span), size_of(one, span))
+        size = add(size_of(whole, span), size_of(one, span))
         if size_of(whole, span).is_zero:
             whole = values.list_of_size(size, item_of(values, one))
         else:
@@ -240,7 +240,7 @@ def _add(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstrac
         return values.constant(sum(exact))
     total = ZERO
     for one in arguments:
-        total = plus(total, count_of(one, span))
+        total = add(total, count_of(one, span))
     return upper(values, total)
 
 
@@ -266,7 +266,7 @@ def _multiply(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Ab
         return values.constant(left.value * right.value) if type(right.value) is int else DATA
     if left.value < 0:
         return DATA
-    return upper(values, times(count_of(right, span), number(left.value)))
+    return upper(values, multiply(count_of(right, span), number(left.value)))
 
 
 def _divide(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
@@ -292,7 +292,7 @@ def _least(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstr
 def _greatest(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
     bound = ZERO
     for one in arguments:
-        bound = most(bound, count_of(one, span))
+        bound = maximum(bound, count_of(one, span))
     return upper(values, bound)
 
 
@@ -305,7 +305,7 @@ def _split(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstr
         most = text.value.count(str(between)) if is_known else len(text.value)
         return values.list_of_size(number(most + 1), DATA)
     if isinstance(text, Free):
-        return values.list_of_size(plus(size_of(text, span), number(1)), DATA)
+        return values.list_of_size(add(size_of(text, span), number(1)), DATA)
     return DATA
 
 

@@ -24,7 +24,7 @@ from sexplang.analysis.domain.bounds import (
     Atom,
     Bound,
     atom,
-    most,
+    maximum,
     no_bound,
     number,
 )
@@ -227,14 +227,14 @@ class Values:
             item = self.join(left.item, right.item) if left.item is not right.item else left.item
             if left.size.is_zero or right.size.is_zero:
                 item = right.item if left.size.is_zero else left.item
-            return self.list_of_size(most(left.size, right.size), item)
+            return self.list_of_size(maximum(left.size, right.size), item)
         for one, other in ((left, right), (right, left)):
             # Nil and booleans are neither lists nor counts.
             if isinstance(one, (SizedList, UpperBound, Symbolic, Param)) and _is_no_number(other):
                 return one
             if isinstance(one, Free) and isinstance(other, SizedList):
                 size = atom(Atom(one.input, one.fields), other.size.span)
-                return self.list_of_size(most(size, other.size), self.within((one, other.item)))
+                return self.list_of_size(maximum(size, other.size), self.within((one, other.item)))
             # A table is no list, but both may hold functions.
             if isinstance(one, SizedList) and isinstance(other, Table):
                 holds = functions(other) != frozenset()

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from sexplang.analysis.domain.bounds import number, plus
-from sexplang.analysis.domain.effects_and_calls import EffectCounts, either, repeat_work
+from sexplang.analysis.domain.bounds import add, number
+from sexplang.analysis.domain.effects_and_calls import EffectCounts, max_counts, repeat_work
 from sexplang.analysis.domain.handler_stack import ActiveHandle
 from sexplang.analysis.domain.primitive_results import item_of, least_of, size_of
 from sexplang.analysis.domain.values import ANY, NEVER, Abstract, Closure, Constant, functions
-from sexplang.analysis.interpreter.call_order import in_order
-from sexplang.analysis.interpreter.call_rules import HIGHER, apply, call_with_slots
+from sexplang.analysis.interpreter.call_rules import HIGHER, apply, call_with_slots, in_order
 from sexplang.analysis.interpreter.higher_order_rules import shortest
 from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Steps
 from sexplang.analysis.interpreter.resume_rules import escape
@@ -63,7 +62,7 @@ def _apply(
         one_value, work = yield _to(m, one, spread, handling, span)
         value = m.values.join(value, one_value)
         works.append(work)
-    return value, either(*works)
+    return value, max_counts(*works)
 
 
 def _to(
@@ -102,7 +101,7 @@ def _each(
         given, work = yield apply(m, callee, spread.so_many(count), (), handling, span)
         value = m.values.join(value, given)
         works.append(work)
-    return value, either(*works)
+    return value, max_counts(*works)
 
 
 def _enter(
@@ -124,11 +123,11 @@ def _enter(
     item = spread.item
     for one in beyond:
         item = m.values.join(item, one)
-    rest = m.values.list_of_size(plus(number(len(beyond)), size_of(spread.last, span)), item)
+    rest = m.values.list_of_size(add(number(len(beyond)), size_of(spread.last, span)), item)
     given, all_given = yield call_with_slots(
         m, callee, (*spread.so_many(count), rest), handling, span
     )
-    return m.values.join(value, given), either(work, all_given)
+    return m.values.join(value, given), max_counts(work, all_given)
 
 
 def _any_number(

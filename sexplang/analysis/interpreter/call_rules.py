@@ -1,6 +1,6 @@
 """Rules for calls of functions, operations, tasks and the prelude."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from sexplang.analysis.domain.bounds import no_bound
@@ -9,23 +9,23 @@ from sexplang.analysis.domain.effects_and_calls import (
     EffectCounts,
     FollowedCall,
     ParameterCall,
-    either,
-    once,
+    add_counts,
+    max_counts,
+    one_count,
     repeat_work,
-    together,
 )
 from sexplang.analysis.domain.environments import Environment
 from sexplang.analysis.domain.handler_stack import ActiveCall, ActiveHandle, is_alike
+from sexplang.analysis.domain.primitive_results import result_of
 from sexplang.analysis.domain.values import ANY, DATA, Abstract, Closure, Constant, Param, Resume
 from sexplang.analysis.domain.values import functions as functions_in
-from sexplang.analysis.interpreter.call_order import in_order, is_uncertain, slots_of, takes
 from sexplang.analysis.interpreter.interpreter import (
     AbstractInterpreter,
     Location,
     Seen,
     Steps,
-    nothing,
     rule_for,
+    without_effects,
 )
 from sexplang.analysis.interpreter.resume_rules import escape, resume
 from sexplang.terms.core import Call, CallKnown, Core
@@ -59,18 +59,18 @@ SHAPES: dict[type, Callable[..., "Seen | Steps"]] = {}
 def call(m: AbstractInterpreter, node: Call, at: Location) -> Steps:
     callee, before = yield m.evaluate(node.callee, at)
     seen, work = yield m.each(node.arguments, at)
-    m.notes.call(node, callee, seen)
+    m.observations.call(node, callee, seen)
     value, after = yield apply(m, callee, seen, node.labels, at.handling, at.place(node))
-    return value, together(before, work, after)
+    return value, add_counts(before, work, after)
 
 
 @rule_for(CallKnown)
 def call_known(m: AbstractInterpreter, node: CallKnown, at: Location) -> Steps:
     seen, work = yield m.each(node.arguments, at)
     callee = m.closure(node.function, at.environment, node.depth)
-    m.notes.call(node, callee, seen)
+    m.observations.call(node, callee, seen)
     value, after = yield enter(m, callee, seen, (), at.handling, at.place(node))
-    return value, together(work, after)
+    return value, add_counts(work, after)
 
 
 def apply(
@@ -85,10 +85,8 @@ def apply(
     found = functions_in(callee)
     if isinstance(callee, Constant) and isinstance(callee.value, Primitive):
         if not takes(callee.value, len(arguments)):
-            return nothing(m.values.within(arguments))
-        from sexplang.analysis.domain.primitive_results import result_of
-
-        return nothing(result_of(m.values, callee.value.name, arguments, span))
+            return without_effects(m.values.within(arguments))
+        return without_effects(result_of(m.values, callee.value.name, arguments, span))
     if found is None:
         # An unknown function may call and return its arguments.
         escape(*arguments)
@@ -101,9 +99,9 @@ def apply(
         works.append(work)
     if value is None:
         # A primitive, or data, which fails.
-        return nothing(m.values.within(arguments))
+        return without_effects(m.values.within(arguments))
     return (m.values.join(value, m.values.within(arguments)) if is_uncertain(callee) else value), (
-        either(*works)
+        max_counts(*works)
     )
 
 
@@ -122,7 +120,7 @@ def _one(
     if isinstance(callee, Param):
         m.expose(handling)
         escape(*arguments)
-        return ANY, once(ParameterCall(callee.name), span)
+        return ANY, one_count(ParameterCall(callee.name), span)
     shape = callee.value
     if not isinstance(shape, Higher):
         return SHAPES[type(shape)](m, shape, arguments, handling, span)
@@ -147,7 +145,7 @@ def enter(
     function = m.functions[callee.function]
     slots = slots_of(m, function, arguments, labels)
     if slots is None:
-        return nothing(DATA)
+        return without_effects(DATA)
     return call_with_slots(m, callee, slots, handling, span)
 
 
@@ -261,7 +259,7 @@ def _body(m: AbstractInterpreter, function: Function, frame: ActiveCall) -> Step
         environment = m.values.wider(environment, (slot,))
     body: Core = function.body
     value, work = yield m.evaluate(body, Location(environment, frame.handling, site=frame.site))
-    return value, together(*works, work)
+    return value, add_counts(*works, work)
 
 
 def _again(
@@ -287,7 +285,7 @@ def _again(
     assert active.wider is not None
     if active.wider is not callee.environment:
         active.wider = m.values.widen_environment(active.wider, callee.environment)
-    return active.value, once(FollowedCall(active.number), span)
+    return active.value, one_count(FollowedCall(active.number), span)
 
 
 def _find_omitted(slots: tuple[Abstract | None, ...]) -> frozenset[int]:
@@ -301,3 +299,51 @@ def _wider(m: AbstractInterpreter, old: Abstract | None, new: Abstract | None) -
     if old is None or new is None:
         return ANY
     return m.values.widen(old, new)
+
+
+def in_order(found: Iterable[Any]) -> list[Any]:
+    """Sort callees. The order of messages must not depend on addresses in memory."""
+    return sorted(found, key=_order)
+
+
+_KINDS = (Constant, Closure, Param, Resume)
+"""The order of callees of different kinds."""
+
+
+def _order(callee: Any) -> tuple[int, int, str]:
+    value = getattr(callee, "value", None)
+    name = getattr(value, "name", getattr(callee, "name", ""))
+    return _KINDS.index(type(callee)), getattr(callee, "function", 0), name
+
+
+def is_uncertain(callee: Abstract) -> bool:
+    """Return whether a value may be something else than one function."""
+    return not isinstance(callee, (Constant, Closure, Param, Resume))
+
+
+def takes(shape: Primitive | Higher, count: int) -> bool:
+    """Return whether a call with this many arguments fits."""
+    return shape.least <= count and (shape.most is None or count <= shape.most)
+
+
+def slots_of(
+    m: AbstractInterpreter,
+    function: Function,
+    arguments: tuple[Abstract, ...],
+    labels: tuple[str, ...],
+) -> tuple[Abstract | None, ...] | None:
+    """Return the value of each parameter (None: its default), or None if the call does not fit."""
+    count = len(arguments) - len(labels)
+    named = dict(zip(labels, arguments[count:], strict=True))
+    size = len(function.params)
+    slots: list[Abstract | None] = list(arguments[: min(count, size)])
+    for param in function.params[len(slots) :]:
+        given = named.get(param.name)
+        if given is None and param.default is None:
+            return None
+        slots.append(given)
+    if function.rest is not None:
+        slots.append(result_of(m.values, "list", arguments[size:count], function.span))
+    elif count > size:
+        return None
+    return tuple(slots)

@@ -3,13 +3,13 @@
 from typing import Any
 
 from sexplang.analysis.domain.bounds import no_bound
-from sexplang.analysis.domain.effects_and_calls import repeat_work, together
+from sexplang.analysis.domain.effects_and_calls import add_counts, repeat_work
 from sexplang.analysis.domain.handler_stack import ActiveHandle, push_budget
 from sexplang.analysis.domain.primitive_results import part_of
 from sexplang.analysis.domain.values import ANY, DATA, Abstract, Answer, Constant, SizedList
 from sexplang.analysis.interpreter.call_rules import HIGHER, apply
 from sexplang.analysis.interpreter.handler_rules import failing, perform
-from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Steps, nothing
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Steps, without_effects
 from sexplang.analysis.interpreter.node_rules import calls_of, within_budget
 from sexplang.analysis.interpreter.task_rules import any_task, converse
 from sexplang.terms.source import Span
@@ -23,7 +23,7 @@ def _match_task(
 ) -> Any:
     """`{task …}` of a request: the named task, else any task."""
     found = _find_task(m, part_of(m.values, given[0], "name"))
-    return nothing(m.values.constant({"task": ANY_TASK if found is None else found}))
+    return without_effects(m.values.constant({"task": ANY_TASK if found is None else found}))
 
 
 def _task_of(
@@ -32,7 +32,7 @@ def _task_of(
     """The one task of a subtype, or nil."""
     subtype = given[0].value if isinstance(given[0], Constant) else None
     found = [task for task in m.program.tasks if task.template.subtype == subtype]
-    return nothing(m.values.constant(found[0] if len(found) == 1 else None))
+    return without_effects(m.values.constant(found[0] if len(found) == 1 else None))
 
 
 ANY_TASK = Symbol("\x01any task")
@@ -61,7 +61,7 @@ def _run_task(
         return _result(m, value), work
     if isinstance(task, Constant) and task.value is not ANY_TASK:
         # An unknown task fails.
-        return nothing(DATA)
+        return without_effects(DATA)
     return (yield from any_task(m, handling, span, True))
 
 
@@ -109,7 +109,7 @@ def _answer(
 def _task_result(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Any:
-    return nothing(m.values.within(given))
+    return without_effects(m.values.within(given))
 
 
 def _run_plan(
@@ -132,7 +132,7 @@ def _run_plan(
     for operation in words:
         _, work = yield perform(m, operation, (ANY,), inside, span)
         works.append(repeat_work(work, why))
-    work = together(*works)
+    work = add_counts(*works)
     if calls is not None and inside is not None:
         work = within_budget(work, calls, inside, span)
     return DATA, work

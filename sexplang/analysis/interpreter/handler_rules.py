@@ -14,18 +14,18 @@ from sexplang.analysis.domain.effects_and_calls import (
     EffectCounts,
     FollowedCall,
     ResumedCall,
-    either,
-    once,
+    add_counts,
+    max_counts,
+    one_count,
     repeat_work,
-    together,
 )
 from sexplang.analysis.domain.handler_stack import (
     Activation,
     ActiveHandle,
+    answering_handler,
+    enter_clause,
     is_beyond,
     is_counted,
-    on_behalf,
-    solid,
 )
 from sexplang.analysis.domain.values import (
     ANY,
@@ -46,11 +46,11 @@ from sexplang.analysis.interpreter.interpreter import (
     AbstractInterpreter,
     Location,
     Steps,
-    nothing,
     rule_for,
+    without_effects,
 )
-from sexplang.analysis.interpreter.resume_counts import shots
-from sexplang.analysis.interpreter.resume_rules import continuations, elsewhere, escape
+from sexplang.analysis.interpreter.resume_counts import count_resumes
+from sexplang.analysis.interpreter.resume_rules import continuations, escape, recount_resume
 from sexplang.terms.core import Attempt, Clause, Finally, Forward, Handle, PerformOp
 from sexplang.terms.source import Span
 from sexplang.terms.values.value import Operation
@@ -88,7 +88,7 @@ def _follow_once(m: AbstractInterpreter, node: Handle, at: Location, assumed: Ab
     value, work = yield m.evaluate(node.body, at.under(handling))
     if node.returns is not None:
         value, after = yield m.evaluate(node.returns, _inside(m, at, (value,)))
-        work = together(work, after)
+        work = add_counts(work, after)
     ends = []
     for clause, arguments in handling.ended.items():
         if clause.operation == "error":
@@ -103,7 +103,7 @@ def _follow_once(m: AbstractInterpreter, node: Handle, at: Location, assumed: Ab
             ends.append(after.without(*_shots_of(handling, after)))
     if handling.value is not None:
         value = m.values.join(value, handling.value)
-    work = together(work, either(*ends) if ends else NOTHING)
+    work = add_counts(work, max_counts(*ends) if ends else NOTHING)
     return value, _multiply(handling, work)
 
 
@@ -114,7 +114,7 @@ def _open(m: AbstractInterpreter, node: Handle, at: Location, assumed: Abstract)
         m.handled.setdefault(clause, clause.operation == "error")
     handling = ActiveHandle(m.number(), at.handling, at.environment, clauses, assumed=assumed)
     handling.site = at.site
-    handling.solid = handling if handling.is_solid() else solid(at.handling)
+    handling.answering = handling if handling.is_answering() else answering_handler(at.handling)
     # Any evaluation may fail.
     for clause in clauses.get("error", ()):
         if clause.kind == "never":
@@ -152,14 +152,14 @@ def finally_(m: AbstractInterpreter, node: Finally, at: Location) -> Steps:
     inside = at.under(at.handling)
     value, work = yield m.evaluate(node.body, inside)
     _, after = yield m.evaluate(node.cleanup, inside)
-    return value, together(work, after)
+    return value, add_counts(work, after)
 
 
 @rule_for(Attempt)
 def attempt(m: AbstractInterpreter, node: Attempt, at: Location) -> Steps:
     """`attempt` takes every error, as a `try` does."""
     handling = ActiveHandle(m.number(), at.handling, at.environment, {"error": ()}, assumed=DATA)
-    handling.solid = solid(at.handling)
+    handling.answering = answering_handler(at.handling)
     value, work = yield m.evaluate(node.body, at.under(handling))
     if isinstance(value, UpperBound) and functions(m.raised) == frozenset():
         return value, work  # a FAILED TaskResult is no count
@@ -177,7 +177,7 @@ _RESULT = ("status", "content", "parsed_content", "notes", "usage")
 def perform_op(m: AbstractInterpreter, node: PerformOp, at: Location) -> Steps:
     seen, before = yield m.each(node.arguments, at)
     value, work = yield perform(m, node.operation, seen, at.handling, at.place(node))
-    return value, together(before, work)
+    return value, add_counts(before, work)
 
 
 @rule_for(Forward)
@@ -194,10 +194,10 @@ def forward(m: AbstractInterpreter, node: Forward, at: Location) -> Steps:
     old = activation.resumed
     activation.resumed = value if old is None else m.values.join(old, value)
     if is_counted(at.handling, outer):
-        work = together(work, once(ResumedCall(activation.number), at.place(node)))
+        work = add_counts(work, one_count(ResumedCall(activation.number), at.place(node)))
     else:
-        work = together(work, elsewhere(m, activation, at.place(node), at.handling))
-    return activation.handling.assumed, together(before, work)
+        work = add_counts(work, recount_resume(m, activation, at.place(node), at.handling))
+    return activation.handling.assumed, add_counts(before, work)
 
 
 def perform(
@@ -212,14 +212,14 @@ def perform(
     the host."""
     if operation == "error":
         value, work = yield failing(m, arguments, handling, span, start, NEVER)
-        return value, together(once("error", span), work)
+        return value, add_counts(one_count("error", span), work)
     node = handling if start is None else start[0]
     while node is not None:
         if operation in node.given:
             if is_beyond(node, handling):
                 m.cross(operation, span, None)
             escape(*arguments)
-            return nothing(node.given[operation])
+            return without_effects(node.given[operation])
         clauses = node.clauses.get(operation)
         if clauses:
             if clauses[0].kind in ("calls", "kept") and is_beyond(node, handling):
@@ -229,12 +229,12 @@ def perform(
     default = m.program.defaults.get(operation)
     if default is None:
         value, work = yield failing(m, (), handling, span)
-        return value, together(once(operation, span), work)
+        return value, add_counts(one_count(operation, span), work)
     # A function that serves as a default closes over no values of its own module.
     empty = m.values.environment(None, ())
     callee = m.values.make(Closure, getattr(default.core, "function", -1), empty)
     value, work = yield apply(m, callee, arguments, (), handling, span)
-    return value, together(once(operation, span), work)
+    return value, add_counts(one_count(operation, span), work)
 
 
 def follow_clause(
@@ -254,10 +254,10 @@ def follow_clause(
         escape(*given)
         old = handling.ended.get(clause, given)
         handling.ended[clause] = tuple(map(m.values.join, old, given))
-        return nothing(DATA)
+        return without_effects(DATA)
     activation = Activation(m.number(), handling, performer, span)
     resume: Any = m.values.make(Resume, activation)
-    place = on_behalf(m.number(), handling, performer)
+    place = enter_clause(m.number(), handling, performer)
     inside = Location(handling.environment, place, site=handling.site)
     value, work = yield m.evaluate(clause.body, inside.with_slots(m.values, (*given, resume)))
     handling.value = value if handling.value is None else m.values.join(handling.value, value)
@@ -266,12 +266,12 @@ def follow_clause(
     if m.conversing and activation.resumed is not None:
         m.answered.setdefault(clause, []).append(activation.resumed)
     called = ResumedCall(activation.number)
-    count = shots(clause, handling.environment.size + len(clause.params) + 1)
+    count = count_resumes(clause, handling.environment.size + len(clause.params) + 1)
     if count is None and not activation.escaped:
         count = work.of(called).constant
     work = work.without(called)
     if count is None or count > 1:
-        work = together(work, once(FollowedCall(-handling.number, count), span))
+        work = add_counts(work, one_count(FollowedCall(-handling.number, count), span))
     if activation.escaped:
         return ANY, work
     return (DATA if activation.resumed is None else activation.resumed), work
@@ -309,7 +309,7 @@ def failing(
             value, work = yield follow_clause(m, node, clauses[0], (m.raised,), handling, span)
             return m.values.join(given, value), work
         node = node.outer
-    return nothing(given)
+    return without_effects(given)
 
 
 def _is_last(clause: Clause) -> bool:

@@ -4,22 +4,22 @@ values."""
 from collections.abc import Generator
 from typing import Any
 
-from sexplang.analysis.domain.bounds import Bound, number, times
+from sexplang.analysis.domain.bounds import Bound, multiply, number
 from sexplang.analysis.domain.effects_and_calls import (
     NOTHING,
     EffectCounts,
     ResumedCall,
-    once,
+    add_counts,
+    one_count,
     repeat_work,
-    together,
 )
-from sexplang.analysis.domain.handler_stack import ActiveHandle, is_counted, solid
+from sexplang.analysis.domain.handler_stack import ActiveHandle, answering_handler, is_counted
 from sexplang.analysis.domain.primitive_results import item_of, part_of, size_of
 from sexplang.analysis.domain.values import ANY, DATA, Abstract, Constant, Resume, functions
 from sexplang.analysis.interpreter.call_rules import HIGHER, SHIPPED, apply
 from sexplang.analysis.interpreter.handler_rules import perform
-from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Steps, nothing
-from sexplang.analysis.interpreter.resume_rules import ELSEWHERE, elsewhere, escape
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Steps, without_effects
+from sexplang.analysis.interpreter.resume_rules import OTHER_CONTEXT, escape, recount_resume
 from sexplang.terms.source import Span
 
 Arguments = tuple[Abstract, ...]
@@ -71,7 +71,7 @@ def _choose(
     """Interpret a test of each element."""
     function, items = given
     value, work = yield apply(m, function, (item_of(m.values, items),), (), handling, span)
-    m.notes.test(span, value)
+    m.observations.test(span, value)
     return repeat_work(work, size_of(items, span))
 
 
@@ -106,7 +106,7 @@ def _sort(
     size, item = size_of(items, span), item_of(m.values, items)
     _, work = yield apply(m, less, (item, item), (), handling, span)
     known = size.constant
-    pairs = times(size, size)
+    pairs = multiply(size, size)
     if known is not None:
         pairs = number(known * max(1, (known - 1).bit_length()) if known > 1 else 0)
     return m.values.list_of_size(size, item), repeat_work(work, pairs)
@@ -119,7 +119,7 @@ def _fold(
     function, start, items = given
     size, item = size_of(items, span), item_of(m.values, items)
     if size.is_zero:
-        return nothing(start)
+        return without_effects(start)
     so_far = start
     for _ in range(3):
         value, work = yield apply(m, function, (so_far, item), (), handling, span)
@@ -155,15 +155,15 @@ def _abandon(
     """The abandoned part was interpreted at its capture; see `resume_counts`."""
     found = functions(given[0])
     works = [
-        once(ResumedCall(one.activation.number), span)
+        one_count(ResumedCall(one.activation.number), span)
         if is_counted(handling, one.activation.handling.outer)
-        else elsewhere(m, one.activation, span, handling)
+        else recount_resume(m, one.activation, span, handling)
         for one in found or ()
         if isinstance(one, Resume)
     ]
     if found is None:
-        works.append(m.anything(ELSEWHERE, span, handling))
-    return m.values.constant(None), together(*works)
+        works.append(m.anything(OTHER_CONTEXT, span, handling))
+    return m.values.constant(None), add_counts(*works)
 
 
 def _calling(at: int) -> Any:
@@ -201,7 +201,7 @@ HIGHER.update(
         "as-work": _calling(2),
         "with-permit": _calling(0),
         "in-place": _calling(0),
-        "subagent-limits": lambda *_: nothing(DATA),
+        "subagent-limits": lambda *_: without_effects(DATA),
     }
 )
 
@@ -212,13 +212,13 @@ def _run_cells(
     """`(run-cells cells body)`: each put resumes its continuation exactly once, in a loop.
     Interpreting the loop would lose that count."""
     if len(given) != 2:
-        return nothing(DATA)
+        return without_effects(DATA)
     inside = ActiveHandle(m.number(), handling, m.values.environment(None, ()))
     inside.given = {"get-cell": ANY, "put-cell": m.values.constant(None)}
-    inside.solid = inside
+    inside.answering = inside
     value, work = yield apply(m, given[1], (), (), inside, span)
-    assert solid(inside) is inside
-    return m.values.table({"value": value, "cells": ANY}), together(work, NOTHING)
+    assert answering_handler(inside) is inside
+    return m.values.table({"value": value, "cells": ANY}), add_counts(work, NOTHING)
 
 
 SHIPPED[("std/state", "run-cells")] = _run_cells

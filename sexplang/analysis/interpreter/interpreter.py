@@ -16,8 +16,8 @@ from sexplang.analysis.domain.effects_and_calls import (
     NOTHING,
     EffectCounts,
     EscapedCall,
+    add_counts,
     repeat_work,
-    together,
 )
 from sexplang.analysis.domain.environments import Environment
 from sexplang.analysis.domain.handler_stack import ActiveCall, ActiveHandle, ActiveLoop, certain
@@ -139,7 +139,7 @@ class AbstractInterpreter:
     """Clauses around a call of an unknown function."""
     raised: Abstract = DATA
     """The join of all raised values."""
-    notes: Observations = field(factory=Observations)
+    observations: Observations = field(factory=Observations)
     before: dict[Handle, Given] = field(factory=dict)
     """The results of handle expressions in the last iteration over the code around them."""
     found: dict[Handle, Given] = field(factory=dict)
@@ -207,7 +207,7 @@ class AbstractInterpreter:
             value, work = yield self.evaluate(node, at)
             seen.append(value)
             works.append(work)
-        return tuple(seen), together(*works)
+        return tuple(seen), add_counts(*works)
 
     def number(self) -> int:
         """Return a fresh number."""
@@ -300,6 +300,6 @@ def _all(nodes: list[Any]) -> Iterator[Any]:
         work.extend(children(node))
 
 
-def nothing(value: Abstract) -> Seen:
+def without_effects(value: Abstract) -> Seen:
     """Return a value without effects."""
     return value, NOTHING

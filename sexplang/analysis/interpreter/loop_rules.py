@@ -5,18 +5,18 @@ it in the same direction, and every `recur` is behind a test against its end. A 
 if every `recur` shortens one of its lists.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from itertools import count
 from operator import ge, gt, le, lt
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
-from sexplang.analysis.domain.bounds import GREATEST, Bound, atom, no_bound, number, plus
+from sexplang.analysis.domain.bounds import GREATEST, Bound, add, atom, no_bound, number
 from sexplang.analysis.domain.effects_and_calls import (
     NOTHING,
     EffectCounts,
-    either,
+    add_counts,
+    max_counts,
     repeat_work,
-    together,
 )
 from sexplang.analysis.domain.handler_stack import ActiveLoop
 from sexplang.analysis.domain.primitive_results import size_of
@@ -37,12 +37,137 @@ from sexplang.analysis.interpreter.interpreter import (
     children,
     rule_for,
 )
-from sexplang.analysis.interpreter.recur_facts import Test, is_shorter, recurs, step_of
 from sexplang.analysis.interpreter.resume_rules import escape
-from sexplang.terms.classes.node import evolve
-from sexplang.terms.core import Const, If, Let, Local, Loop, Recur, Repeat
+from sexplang.terms.classes.node import evolve, frozen
+from sexplang.terms.core import And, CallPrimitive, Const, If, Let, Local, Loop, Or, Recur, Repeat
 from sexplang.terms.core import Seq as Sequence
 from sexplang.terms.source import Span
+
+TESTS = 40
+"""The number of tests on the way to a `recur` that are recorded."""
+
+
+@frozen
+class Test:
+    """A fact about a slot of the loop at a `recur`: `slot < end` and the like. The relation
+    `filled` says that the list is not empty."""
+
+    slot: int
+    relation: str
+    end: Any = None
+
+
+Tests: TypeAlias = tuple[Test, ...]
+Names: TypeAlias = dict[int, Any]
+"""The values of names that a `let` in the loop's body has bound, by slot."""
+
+
+def recurs(loop: Loop) -> Iterator[tuple[tuple[Any, ...], Tests]]:
+    """Yield the arguments of every `recur` of this loop, with the facts that hold there."""
+    work: list[tuple[Any, Tests, Names, int]] = [(loop.body, (), {}, len(loop.inits) + 1)]
+    while work:
+        node, tests, names, size = work.pop()
+        kind = type(node)
+        if kind is Recur:
+            yield tuple([_resolve(one, names) for one in node.arguments]), tests
+        elif kind is If:
+            work.append((node.then, (tests + _tests_of(node.test, True))[-TESTS:], names, size))
+            work.append(
+                (node.otherwise, (tests + _tests_of(node.test, False))[-TESTS:], names, size)
+            )
+        elif kind is Let:
+            inner = {**names, **dict(enumerate(node.values, size))}
+            work.append((node.body, tests, inner, size + len(node.values)))
+        elif kind is Sequence:
+            work.append((node.items[-1], tests, names, size))
+        elif kind is And or kind is Or:
+            held = tuple(test for item in node.items[:-1] for test in _tests_of(item, kind is And))
+            work.append((node.items[-1], tests + held, names, size))
+        elif kind is not Loop:
+            work += [(one, (), {}, size) for one in children(node)]
+
+
+def _resolve(node: Any, names: Names) -> Any:
+    """Return the value of an argument, with names resolved, also in the arguments of a call."""
+    node = _resolve_name(node, names)
+    if type(node) is not CallPrimitive:
+        return node
+    return evolve(node, arguments=tuple([_resolve_name(one, names) for one in node.arguments]))
+
+
+def _resolve_name(node: Any, names: Names) -> Any:
+    while slot_of(node) in names:
+        node = names[slot_of(node)]
+    return node
+
+
+def _tests_of(node: Any, outcome: bool) -> Tests:
+    """Return the facts about slots that follow from the outcome of a test."""
+    if type(node) is (And if outcome else Or):
+        return tuple(test for item in node.items for test in _tests_of(item, outcome))
+    if type(node) is not CallPrimitive:
+        return ()
+    relation = node.primitive.name
+    if relation == "not":
+        return _tests_of(node.arguments[0], not outcome)
+    if relation in ("empty?", "null?"):
+        return () if outcome else (Test(slot_of(node.arguments[0]), "filled"),)
+    if len(node.arguments) != 2:
+        return ()
+    if not outcome:
+        relation = _OPPOSITE.get(relation, "")
+    left, right = node.arguments
+    found = []
+    if slot_of(left) and relation in _TURNED:
+        found.append(Test(slot_of(left), relation, right))
+    if slot_of(right) and relation in _TURNED:
+        found.append(Test(slot_of(right), _TURNED[relation], left))
+    if relation in _FILLED and _is_call(left, "length") and _is_count(right, _FILLED[relation]):
+        found.append(Test(slot_of(left.arguments[0]), "filled"))
+    return tuple(found)
+
+
+_OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "=": "!=", "!=": "=", "equal?": "!="}
+_TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
+_FILLED = {">": 0, ">=": 1, "=": 1, "equal?": 1}
+"""A list is not empty if its length compares like this with at least this number."""
+
+
+def slot_of(node: Any) -> int:
+    """Return the slot of a loop variable, or 0 for any other node."""
+    return node.index if type(node) is Local and node.depth == 0 else 0
+
+
+def _is_call(node: Any, *names: str) -> TypeGuard[CallPrimitive]:
+    return type(node) is CallPrimitive and node.primitive.name in names
+
+
+def _is_count(node: Any, least: int) -> bool:
+    return type(node) is Const and type(node.value) is int and node.value >= least
+
+
+def is_shorter(node: Any, slot: int, tests: Tests) -> bool:
+    """Return whether a `recur` passes the variable's own list without its first items."""
+    if not _is_call(node, "rest", "cdr", "drop") or slot_of(node.arguments[0]) != slot:
+        return False
+    if node.primitive.name != "drop":
+        return True
+    return _is_count(node.arguments[1], 1) and Test(slot, "filled") in tests
+
+
+def step_of(node: Any, slot: int) -> float:
+    """Return the step by which a `recur` moves the variable, or 0 if it is not known."""
+    if not _is_call(node, "+", "-") or len(node.arguments) != 2:
+        return 0
+    left, right = node.arguments
+    name = node.primitive.name
+    if name == "+" and type(left) is Const:
+        left, right = right, left
+    if slot_of(left) != slot or type(right) is not Const or type(right.value) not in (int, float):
+        return 0
+    step: float = right.value
+    return step if name == "+" else -step
+
 
 ROUNDS = 5
 BY_HAND = 10_000
@@ -53,7 +178,7 @@ BY_HAND = 10_000
 def repeat(m: AbstractInterpreter, node: Repeat, at: Location) -> Steps:
     count, before = yield m.evaluate(node.count, at)
     value, work = yield m.evaluate(node.body, at)
-    return m.values.within((value,)), together(
+    return m.values.within((value,)), add_counts(
         before, repeat_work(work, count_of(count, at.place(node)))
     )
 
@@ -68,7 +193,7 @@ def loop(m: AbstractInterpreter, node: Loop, at: Location) -> Steps:
         turning.wanted = turning.variables
         slots = m.values.environment(at.environment, turning.variables)
         inside = evolve(at, environment=slots, loop=turning)
-        value, (always, again, last) = yield _ways(m, node.body, inside, leading)
+        value, (always, again, last) = yield _split_by_exit(m, node.body, inside, leading)
         if turning.wanted == turning.variables:
             break
         known = turning.variables
@@ -79,20 +204,20 @@ def loop(m: AbstractInterpreter, node: Loop, at: Location) -> Steps:
             pairs = zip(known, turning.wanted, strict=True)
             turning.variables = tuple([old if old is new else ANY for old, new in pairs])
     if again is None:
-        return value, together(before, always, last or NOTHING)
+        return value, add_counts(before, always, last or NOTHING)
     recurs, turns = _turns(m, node, inits, at)
     rest = repeat_work(again, recurs), last or NOTHING
-    return value, together(before, repeat_work(always, turns), *rest)
+    return value, add_counts(before, repeat_work(always, turns), *rest)
 
 
-Ways: TypeAlias = tuple[EffectCounts, EffectCounts | None, EffectCounts | None]
+CountsByExit: TypeAlias = tuple[EffectCounts, EffectCounts | None, EffectCounts | None]
 """The counts of a turn before a `recur`, and of the last turn; None if there is none. The first
 part is done in every turn."""
 
 
-def _ways(
+def _split_by_exit(
     m: AbstractInterpreter, node: Any, at: Location, leading: frozenset[int]
-) -> Generator[Any, Any, tuple[Abstract, Ways]]:
+) -> Generator[Any, Any, tuple[Abstract, CountsByExit]]:
     """Interpret a body in tail position. Return its value, and its counts by exit."""
     kind = type(node)
     if kind is Recur:
@@ -103,13 +228,17 @@ def _ways(
         seen, before = yield m.each(first, at)
         inner = node.body if kind is Let else node.items[-1]
         inside = at.with_slots(m.values, seen) if kind is Let else at
-        value, (always, again, last) = yield _ways(m, inner, inside, leading)
-        return value, (together(before, always), again, last)
+        value, (always, again, last) = yield _split_by_exit(m, inner, inside, leading)
+        return value, (add_counts(before, always), again, last)
     if kind is If and id(node) in leading:
         _, before = yield m.evaluate(node.test, at)
-        left, one = yield _ways(m, node.then, at, leading)
-        right, other = yield _ways(m, node.otherwise, at, leading)
-        return m.values.join(left, right), (before, _way(one, other, 1), _way(one, other, 2))
+        left, one = yield _split_by_exit(m, node.then, at, leading)
+        right, other = yield _split_by_exit(m, node.otherwise, at, leading)
+        return m.values.join(left, right), (
+            before,
+            _combine_exit(one, other, 1),
+            _combine_exit(one, other, 2),
+        )
     value, work = yield m.evaluate(node, at)
     if id(node) in leading:
         return value, (work, NOTHING, NOTHING)
@@ -132,10 +261,10 @@ def _leading(body: Any) -> frozenset[int]:
     return frozenset(found)
 
 
-def _way(one: Ways, other: Ways, which: int) -> EffectCounts | None:
+def _combine_exit(one: CountsByExit, other: CountsByExit, which: int) -> EffectCounts | None:
     """Return the counts of two branches with the same exit."""
-    works = [together(ways[0], way) for ways in (one, other) if (way := ways[which]) is not None]
-    return either(*works) if works else None
+    works = [add_counts(ways[0], way) for ways in (one, other) if (way := ways[which]) is not None]
+    return max_counts(*works) if works else None
 
 
 @rule_for(Recur)
@@ -157,7 +286,7 @@ def _turns(
         if all(is_shorter(arguments[slot - 1], slot, tests) for arguments, tests in tested):
             size = size_of(init, at.place(node))  # of an empty list there is no rest: that fails
             if size.is_bounded:
-                return size, plus(size, number(1))
+                return size, add(size, number(1))
         if not isinstance(init, Constant) or type(init.value) not in (int, float):
             continue
         steps = {step_of(one, slot) for one in given}
@@ -213,7 +342,7 @@ def _least(
         first = evolve(number_of(end), shift=more - start)
         return atom(first, span), atom(evolve(first, shift=more - start + 1, least=1), span)
     if isinstance(end, UpperBound):
-        return plus(end.most, number(more)), plus(end.most, number(more + 1))
+        return add(end.most, number(more)), add(end.most, number(more + 1))
     return None
 
 

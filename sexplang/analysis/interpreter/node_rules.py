@@ -2,8 +2,13 @@
 
 from functools import reduce
 
-from sexplang.analysis.domain.bounds import least, number, plus
-from sexplang.analysis.domain.effects_and_calls import EffectCounts, EscapedCall, either, together
+from sexplang.analysis.domain.bounds import add, minimum, number
+from sexplang.analysis.domain.effects_and_calls import (
+    EffectCounts,
+    EscapedCall,
+    add_counts,
+    max_counts,
+)
 from sexplang.analysis.domain.environments import Environment
 from sexplang.analysis.domain.handler_stack import ActiveHandle
 from sexplang.analysis.domain.handler_stack import push_budget as budgeted_place
@@ -14,8 +19,8 @@ from sexplang.analysis.interpreter.interpreter import (
     Location,
     Seen,
     Steps,
-    nothing,
     rule_for,
+    without_effects,
 )
 from sexplang.terms.core import (
     And,
@@ -42,7 +47,7 @@ from sexplang.terms.values.value import truth
 
 @rule_for(Const)
 def const(m: AbstractInterpreter, node: Const, at: Location) -> Seen:
-    return nothing(m.values.constant(node.value))
+    return without_effects(m.values.constant(node.value))
 
 
 @rule_for(Local)
@@ -51,29 +56,29 @@ def local(m: AbstractInterpreter, node: Local, at: Location) -> Seen:
     for _ in range(node.depth):
         environment = environment.enclosing if environment is not None else None
     slot = environment.slot(node.index) if environment is not None else None
-    return nothing(slot or ANY)
+    return without_effects(slot or ANY)
 
 
 @rule_for(Known)
 def follow_known(m: AbstractInterpreter, node: Known, at: Location) -> Seen:
-    return nothing(m.closure(node.function, at.environment, node.depth))
+    return without_effects(m.closure(node.function, at.environment, node.depth))
 
 
 @rule_for(Lambda)
 def lambda_(m: AbstractInterpreter, node: Lambda, at: Location) -> Seen:
-    return nothing(m.closure(node.function, at.environment))
+    return without_effects(m.closure(node.function, at.environment))
 
 
 @rule_for(If)
 def if_(m: AbstractInterpreter, node: If, at: Location) -> Steps:
     test, before = yield m.evaluate(node.test, at)
-    m.notes.value(node.test, test)
+    m.observations.value(node.test, test)
     if isinstance(test, Constant) and isinstance(node.test, Const):
         value, after = yield m.evaluate(node.then if truth(test.value) else node.otherwise, at)
-        return value, together(before, after)
+        return value, add_counts(before, after)
     then, left = yield m.evaluate(node.then, at)
     otherwise, right = yield m.evaluate(node.otherwise, at)
-    return m.values.join(then, otherwise), together(before, either(left, right))
+    return m.values.join(then, otherwise), add_counts(before, max_counts(left, right))
 
 
 @rule_for(And)
@@ -82,7 +87,7 @@ def chain(m: AbstractInterpreter, node: And | Or, at: Location) -> Steps:
     seen, work = yield m.each(node.items, at)
     value: Abstract = seen[-1]
     for item, each in zip(node.items, seen, strict=True):
-        m.notes.value(item, each)
+        m.observations.value(item, each)
     for each in seen[:-1]:
         # The value of a test that does not decide is not the result: nil and false for `or`, any
         # other for `and`.
@@ -101,13 +106,13 @@ def seq(m: AbstractInterpreter, node: Seq, at: Location) -> Steps:
 def let(m: AbstractInterpreter, node: Let, at: Location) -> Steps:
     seen, before = yield m.each(node.values, at)
     value, work = yield m.evaluate(node.body, at.with_slots(m.values, seen))
-    return value, together(before, work)
+    return value, add_counts(before, work)
 
 
 @rule_for(CallPrimitive)
 def call_primitive(m: AbstractInterpreter, node: CallPrimitive, at: Location) -> Steps:
     seen, work = yield m.each(node.arguments, at)
-    m.notes.call(node, None, seen)
+    m.observations.call(node, None, seen)
     return result_of(m.values, node.primitive.name, seen, at.place(node)), work
 
 
@@ -120,7 +125,7 @@ def make_table(m: AbstractInterpreter, node: MakeTable, at: Location) -> Steps:
 @rule_for(Path)
 def path(m: AbstractInterpreter, node: Path, at: Location) -> Steps:
     value, work = yield m.evaluate(node.base, at)
-    m.notes.value(node.base, value)
+    m.observations.value(node.base, value)
     for key in node.fields:
         value = part_of(m.values, value, key)
     return value, work
@@ -151,10 +156,10 @@ def follow_budget(m: AbstractInterpreter, node: Budgeted, at: Location) -> Steps
     calls = calls_of(limits)
     if calls is None:
         value, work = yield m.evaluate(node.body, at)
-        return value, together(before, work)
+        return value, add_counts(before, work)
     inside = budgeted_place(m.number(), at.handling, at.environment)
     value, work = yield m.evaluate(node.body, at.under(inside))
-    return value, together(before, within_budget(work, calls, inside, at.place(node)))
+    return value, add_counts(before, within_budget(work, calls, inside, at.place(node)))
 
 
 def calls_of(limits: Abstract) -> int | None:
@@ -171,7 +176,7 @@ def within_budget(work: EffectCounts, calls: int, inside: ActiveHandle, span: Sp
         for key, bound in work.counts.items()
         if isinstance(key, EscapedCall) and inside.number not in key.budgets
     ]
-    bound = least(work.of("model"), reduce(plus, beyond, number(calls)), span)
+    bound = minimum(work.of("model"), reduce(add, beyond, number(calls)), span)
     return EffectCounts(
         {**work.without("model").counts, **({} if bound.is_zero else {"model": bound})}
     )
@@ -181,7 +186,7 @@ def within_budget(work: EffectCounts, calls: int, inside: ActiveHandle, span: Sp
 def input_value(m: AbstractInterpreter, node: InputValue, at: Location) -> Steps:
     value: Abstract = m.values.make(Symbolic, node.name, (), node.name in m.integers)
     if node.default is None:
-        return nothing(value)
+        return without_effects(value)
     default, work = yield m.evaluate(node.default, at)
     # A bound is evaluated without computed defaults.
     if not isinstance(node.default, Const):

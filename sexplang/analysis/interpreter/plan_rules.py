@@ -3,13 +3,13 @@
 from typing import Any
 
 from sexplang.analysis.domain.bounds import no_bound, number
-from sexplang.analysis.domain.effects_and_calls import repeat_work, together
+from sexplang.analysis.domain.effects_and_calls import add_counts, repeat_work
 from sexplang.analysis.domain.handler_stack import ActiveHandle
 from sexplang.analysis.domain.primitive_results import item_of, size_of
 from sexplang.analysis.domain.values import ANY, DATA, Abstract
 from sexplang.analysis.interpreter.call_rules import HIGHER, SHIPPED, apply
 from sexplang.analysis.interpreter.handler_rules import perform
-from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Steps, nothing
+from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Steps, without_effects
 from sexplang.analysis.interpreter.resume_rules import escape
 from sexplang.terms.source import Span
 
@@ -31,7 +31,7 @@ def _run_subplan(
     asked once."""
     _, _, validate, fixes = given
     inside = ActiveHandle(m.number(), handling, m.values.environment(None, ()), {"error": ()})
-    inside.solid = handling.solid if handling is not None else None
+    inside.answering = handling.answering if handling is not None else None
     times = number(_SUBTASKS * (1 + _FIXES), span)
     if fixes is not None:
         times = no_bound("the output of a subtask may be put right any number of times", span)
@@ -44,7 +44,7 @@ def _run_subplan(
         found, checking = yield apply(m, validate, (ANY, ANY), (), inside, span)
         escape(found)
         works.append(repeat_work(checking, times))
-    return ANY, together(*works)
+    return ANY, add_counts(*works)
 
 
 SHIPPED[("std/subplans", "run-subplan")] = _run_subplan
@@ -84,7 +84,7 @@ def _judge(
     span: Span,
 ) -> Any:
     """A pure function of plans and subtasks."""
-    return nothing(DATA)
+    return without_effects(DATA)
 
 
 HIGHER.update(

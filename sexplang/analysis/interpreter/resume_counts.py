@@ -9,7 +9,7 @@ from sexplang.terms.core import Call, Clause, Const, Forward, Handle, If, Local,
 _KIND = {"never": 0, "tail": 1}
 
 
-def shots(clause: Clause, slot: int) -> int | None:
+def count_resumes(clause: Clause, slot: int) -> int | None:
     """Return how often one activation of the clause resumes; `slot` is the continuation's slot."""
     known = _KIND.get(clause.kind)
     if known is not None or clause.kind == "kept":

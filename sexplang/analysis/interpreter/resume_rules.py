@@ -7,7 +7,12 @@ continuation escapes in a value, an error or the answer of another clause, or in
 """
 
 from sexplang.analysis.domain.bounds import no_bound
-from sexplang.analysis.domain.effects_and_calls import EffectCounts, ResumedCall, once, together
+from sexplang.analysis.domain.effects_and_calls import (
+    EffectCounts,
+    ResumedCall,
+    add_counts,
+    one_count,
+)
 from sexplang.analysis.domain.environments import Environment
 from sexplang.analysis.domain.handler_stack import Activation, ActiveHandle, is_counted
 from sexplang.analysis.domain.values import (
@@ -22,7 +27,7 @@ from sexplang.analysis.domain.values import (
 from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Seen
 from sexplang.terms.source import Span
 
-ELSEWHERE = "a continuation is called inside another handler, or outside a budget"
+OTHER_CONTEXT = "a continuation is called inside another handler, or outside a budget"
 
 
 def resume(
@@ -40,17 +45,17 @@ def resume(
     old = activation.resumed
     activation.resumed = given if old is None else m.values.join(old, given)
     if not is_counted(handling, activation.handling.outer):
-        return ANY, elsewhere(m, activation, span, handling)
-    return activation.handling.assumed, once(ResumedCall(activation.number), span)
+        return ANY, recount_resume(m, activation, span, handling)
+    return activation.handling.assumed, one_count(ResumedCall(activation.number), span)
 
 
-def elsewhere(
+def recount_resume(
     m: AbstractInterpreter, activation: Activation, span: Span, handling: ActiveHandle | None
 ) -> EffectCounts:
     """Return the effects of a resume under other handlers or budgets than at capture: they are
     counted again."""
-    called = EffectCounts({ResumedCall(activation.number): no_bound(ELSEWHERE, span)})
-    return together(called, m.anything(ELSEWHERE, span, handling))
+    called = EffectCounts({ResumedCall(activation.number): no_bound(OTHER_CONTEXT, span)})
+    return add_counts(called, m.anything(OTHER_CONTEXT, span, handling))
 
 
 def escape(*values: Abstract | None) -> None:

@@ -1,7 +1,12 @@
 """Rules for task calls: the model calls of a conversation, and its other operations."""
 
 from sexplang.analysis.domain.bounds import Bound, no_bound, number
-from sexplang.analysis.domain.effects_and_calls import EffectCounts, either, repeat_work, together
+from sexplang.analysis.domain.effects_and_calls import (
+    EffectCounts,
+    add_counts,
+    max_counts,
+    repeat_work,
+)
 from sexplang.analysis.domain.handler_stack import ActiveHandle
 from sexplang.analysis.domain.values import ANY, DATA, Abstract, Answer, Closure
 from sexplang.analysis.interpreter.call_rules import SHAPES, enter_function
@@ -64,17 +69,17 @@ def converse(
         m.conversing -= 1
         first = m.tasking[task.name]
         why = no_bound(f"`{task.name}` may have itself done as a subtask", first)
-        return ANY, repeat_work(together(*works), why)
+        return ANY, repeat_work(add_counts(*works), why)
     m.tasking[task.name] = span
     inside = ActiveHandle(m.number(), handling, m.values.environment(None, ()), {"error": ()})
-    inside.solid = handling.solid if handling is not None else None
+    inside.answering = handling.answering if handling is not None else None
     called = _functions(m, task, turns)
     own = () if _is_taken(handling, "tool") else tuple([name for name, _ in called])
     if _is_taken(handling, "compact"):
         _, work = yield perform(m, "compact", (ANY,) * 3, inside, span)
         works.append(repeat_work(work, number(turns, span)))
     branch = ActiveHandle(m.number(), inside, inside.environment)
-    branch.solid, branch.branches = inside.solid, True
+    branch.answering, branch.branches = inside.answering, True
     if searches:
         m.unsure += 1
         _, work = yield perform(m, "search-memory", (ANY,), branch, span)
@@ -98,7 +103,7 @@ def converse(
     m.conversing -= 1
     answer = m.values.make(Answer, task, False)
     value, work = yield failing(m, (), handling, span, given=answer)
-    return value, together(*works, work)
+    return value, add_counts(*works, work)
 
 
 def _is_taken(handling: ActiveHandle | None, operation: str) -> bool:
@@ -187,7 +192,7 @@ def any_task(
         works.append(work)
     m.unsure -= 1
     _, failed = yield failing(m, (), handling, span)
-    return ANY, together(either(*works), failed)
+    return ANY, add_counts(max_counts(*works), failed)
 
 
 def _task(

@@ -41,7 +41,7 @@ def misread_answers(m: AbstractInterpreter, certain: Certain) -> Iterator[Diagno
         elif isinstance(node, Path) and certain.is_certain(node.base):
             yield from _fields(_values_seen(m, node.base), node.fields[0], node.span)
             yield from _check_fields(_values_seen(m, node.base), node)
-    for span, values in m.notes.tests.items():
+    for span, values in m.observations.tests.items():
         if is_own(span) and not isinstance(span, Made):
             for found in _as_test(values, span, False):
                 tests.setdefault(span, found)
@@ -49,7 +49,7 @@ def misread_answers(m: AbstractInterpreter, certain: Certain) -> Iterator[Diagno
 
 
 def _values_seen(m: AbstractInterpreter, node: Any) -> Iterable[Abstract]:
-    return m.notes.values.get(node, {})
+    return m.observations.values.get(node, {})
 
 
 def _tests(node: Any) -> Iterator[Any]:
@@ -67,7 +67,7 @@ def _tests(node: Any) -> Iterator[Any]:
 
 
 def _of_call(m: AbstractInterpreter, certain: Certain, node: CallPrimitive) -> Iterator[Diagnostic]:
-    given = [values for _, values in m.notes.calls.get(node, {})]
+    given = [values for _, values in m.observations.calls.get(node, {})]
     name = node.primitive.name
     if not given or not node.arguments:
         return

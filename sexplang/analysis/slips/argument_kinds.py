@@ -30,7 +30,7 @@ from sexplang.terms.values.value import Higher, Primitive
 
 def misfits(m: AbstractInterpreter, certain: Certain) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each call that is refused in every evaluation."""
-    for node, given in m.notes.calls.items():
+    for node, given in m.observations.calls.items():
         if isinstance(node, CallPrimitive) and not is_written(node):
             continue
         if is_own(node.span) and not isinstance(node.span, Made):

@@ -55,7 +55,7 @@ def _chain(c: Lowering, form: ListForm, position: int, empty: bool, node: Any) -
     if len(form.items) == 1:
         return Const(empty, span=form.span)
     if len(form.items) == 2:
-        return c.later(form.items[1], position)
+        return c.lower_later(form.items[1], position)
     return _items(c, form, position, node)
 
 
@@ -71,7 +71,7 @@ def _is_word(form: Form, word: str) -> bool:
 
 def cond(c: Lowering, form: ListForm, position: int) -> Steps:
     """`(cond (test body…) (test => function) (test) (else body…))`"""
-    place = c.here()
+    place = c.save_scope()
     wraps: list[Wrap] = []
     end: Core = Const(None, span=form.span)
     for clause in form.items[1:]:
@@ -93,7 +93,7 @@ def cond(c: Lowering, form: ListForm, position: int) -> Steps:
         else:
             then = yield body(c, tuple(rest), position, clause.span)
             wraps.append(_choose(test, then, clause.span))
-    c.back(place)
+    c.restore_scope(place)
     for wrap in reversed(wraps):
         end = wrap(end)
     return end
@@ -138,7 +138,7 @@ def _arrow_to(c: Lowering, clause: ListForm, test: Core) -> Any:
 
 def case(c: Lowering, form: ListForm, position: int) -> Steps:
     """`(case key ((datum …) body…) (literal body…) (else body…))`"""
-    place = c.here()
+    place = c.save_scope()
     key: Core = yield c.lower(form.items[1])
     slot: Place | None = None
     value = key
@@ -162,7 +162,7 @@ def case(c: Lowering, form: ListForm, position: int) -> Steps:
         else:
             then = yield body(c, clause.items[1:], position, clause.span)
             wraps.append(_choose(_fits(c, value, clause.items[0]), then, clause.span))
-    c.back(place)
+    c.restore_scope(place)
     for wrap in reversed(wraps):
         end = wrap(end)
     return end if slot is None else Let((key,), end, span=form.span)
@@ -205,7 +205,7 @@ def thread(c: Lowering, form: ListForm, position: int) -> Lowered:
             whole = ListForm((step.items[0], whole, *step.items[1:]), span=step.span)
         else:
             return _no_step(c, form, step)
-    return c.later(whole, position)
+    return c.lower_later(whole, position)
 
 
 _NO_STEP = ("lambda", "fn")

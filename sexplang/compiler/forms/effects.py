@@ -72,7 +72,7 @@ def forward(c: Lowering, form: ListForm, position: int) -> Steps:
         )
     assert isinstance(target, Name)
     name = _check_operation(c, form, operation, len(arguments))
-    c.note(binding, TAIL, position)
+    c.note_use(binding, TAIL, position)
     continuation = _local(c, binding, target)
     return Forward(continuation, name, arguments, span=form.span)
 
@@ -90,7 +90,7 @@ def resume(c: Lowering, form: ListForm, binding: Continuation, position: int) ->
     head = form.items[0]
     assert isinstance(head, Name)
     arguments = yield plain_arguments(c, form, form.items[1:])
-    c.note(binding, TAIL, position)
+    c.note_use(binding, TAIL, position)
     if not check_count(c, form, head.text, len(arguments), 0, 1, ("value",)):
         return Const(None, span=form.span)
     if not arguments:
@@ -104,7 +104,7 @@ def abandon(c: Lowering, form: ListForm, callee: Core) -> Core:
     assert isinstance(target, Name)
     binding = c.names.find(target.text)
     assert isinstance(binding, Continuation)
-    c.note(binding, CALLS)
+    c.note_use(binding, CALLS)
     return Call(callee, (_local(c, binding, target),), span=form.span)
 
 
@@ -189,7 +189,7 @@ def _clause(
         check_count(c, pattern, known.name, len(params), known.least, most, known.params)
     name = _name_of(c, operation)
     c.handled.add(name)
-    place = c.here()
+    place = c.save_scope()
     for param in params:
         c.place(param)
     assert isinstance(target, Name)
@@ -199,7 +199,7 @@ def _clause(
         c.names.bind(target.text, k)
     c.clause = k
     inner = yield body(c, tuple(forms), IN_CLAUSE, item.span)
-    c.back(place)
+    c.restore_scope(place)
     kind = KINDS[k.use]
     if kind == "kept" and has_scope:
         _check_scope(c, target)
@@ -237,10 +237,10 @@ def _returns(c: Lowering, form: ListForm, item: ListForm) -> Lowered:
 
 
 def _return_body(c: Lowering, item: ListForm) -> Steps:
-    place = c.here()
+    place = c.save_scope()
     c.place(item.items[1].text)  # type: ignore[union-attr]
     inner: Core = yield body(c, item.items[2:], 0, item.span)
-    c.back(place)
+    c.restore_scope(place)
     return inner
 
 
@@ -249,11 +249,11 @@ def attempt(c: Lowering, form: ListForm, position: int) -> Steps:
     inner: Core = yield c.lower(form.items[1])
     if len(form.items) == 2:
         return Attempt(inner, span=form.span)
-    place = c.here()
+    place = c.save_scope()
     c.place("_")
     c.place("_")
     default: Core = yield c.lower(form.items[2])
-    c.back(place)
+    c.restore_scope(place)
     c.handled.add("error")
     clause = Clause("error", ("_",), default, "never", (), span=form.items[2].span)
     return Handle(inner, (clause,), span=form.span)
@@ -312,13 +312,13 @@ def _catch(c: Lowering, form: ListForm, item: ListForm) -> Generator[Any, Any, C
             c.report_malformed(form, word, "I expected an error's type or reason here")
     if not c.is_bindable(name):
         return None
-    place = c.here()
+    place = c.save_scope()
     c.place(name.text)  # type: ignore[union-attr]
     # The continuation has its slot, though a catch cannot name it.
     c.place("_")
     c.catches.append(head)
     inner = yield body(c, item.items[2:], 0, item.span)
     c.catches.pop()
-    c.back(place)
+    c.restore_scope(place)
     params = (name.spelling,)  # type: ignore[union-attr]
     return Clause("error", params, inner, "never", tuple(words), span=item.span)

@@ -161,7 +161,7 @@ def duplicate(c: Lowering, name: Name, first: Span) -> None:
 
 def finish(c: Lowering, made: Draft, body: Body) -> Generator[Any, Any, Function]:
     """Lower the defaults and the body in a new activation."""
-    place = c.here()
+    place = c.save_scope()
     c.activate(fence=1)
     params: list[Parameter] = []
     for label, (name, default) in zip(made.labels, made.params, strict=True):
@@ -173,7 +173,7 @@ def finish(c: Lowering, made: Draft, body: Body) -> Generator[Any, Any, Function
     if made.rest is not None:
         c.place(made.rest)
     inner = yield body(c, made.body, 0, made.span)
-    c.back(place)
+    c.restore_scope(place)
     function = Function(
         made.index, made.name, tuple(params), made.rest, inner, made.span, made.doc, c.size
     )

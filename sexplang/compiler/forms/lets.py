@@ -59,18 +59,18 @@ def let(c: Lowering, form: ListForm, position: int) -> Steps:
     values: list[Core] = []
     for name, value in pairs:
         values.append((yield _name_lambda(c, name, value)))
-    place = c.here()
+    place = c.save_scope()
     for (name, _), core in zip(pairs, values, strict=True):
         c.place(name.text, shape_of(c, core))
     inner = yield body(c, form.items[2:], position, form.span)
-    c.back(place)
+    c.restore_scope(place)
     names = tuple([name.text for name, _ in pairs])
     return Let(tuple(values), inner, names, span=form.span) if values else inner
 
 
 def let_star(c: Lowering, form: ListForm, position: int) -> Steps:
     """`(let* ((name e) …) body…)`: each value sees the names before it."""
-    place = c.here()
+    place = c.save_scope()
     values: list[Core] = []
     pairs = bindings_of(c, form, form.items[1], unique=False)
     for name, value in pairs:
@@ -78,7 +78,7 @@ def let_star(c: Lowering, form: ListForm, position: int) -> Steps:
         values.append(core)
         c.place(name.text, shape_of(c, core))
     inner: Core = yield body(c, form.items[2:], position, form.span)
-    c.back(place)
+    c.restore_scope(place)
     for (name, _), core in zip(reversed(pairs), reversed(values), strict=True):
         inner = Let((core,), inner, (name.text,), span=form.span)
     return inner
@@ -95,12 +95,12 @@ def letrec(c: Lowering, form: ListForm, position: int) -> Steps:
         else:
             made = Definition(form, name, False, value=value)
         definitions.append(made)
-    place = c.here()
+    place = c.save_scope()
     items = yield statements(c, definitions, 0, form.span)
     # The nil that ends a list of definitions is not the value here.
     items = items[:-1] if definitions else []
     items.append((yield body(c, form.items[2:], position, form.span)))
-    c.back(place)
+    c.restore_scope(place)
     return nest(items, form.span)
 
 
@@ -114,10 +114,10 @@ def _lower_named_let(c: Lowering, form: ListForm, name: Name) -> Steps:
         return Const(None, span=form.span)
     made: Draft = draft(c, name.text, (), form.items[3:], form.span)
     made.params = [(param.text, None) for param, _ in pairs]
-    place = c.here()
+    place = c.save_scope()
     c.names.bind(name.text, NamedFunction(c.level, made.index, made.signature))
     yield finish(c, made, body)
-    c.back(place)
+    c.restore_scope(place)
     return CallKnown(0, made.index, inits, span=form.span)
 
 
@@ -130,7 +130,7 @@ def loop(c: Lowering, form: ListForm, position: int) -> Steps:
         return Repeat(count, inner, span=form.span)
     pairs = bindings_of(c, form, first, unique=True)
     inits = yield c.each(value for _, value in pairs)
-    place = c.here()
+    place = c.save_scope()
     c.activate()
     for name, _ in pairs:
         c.place(name.text)
@@ -138,7 +138,7 @@ def loop(c: Lowering, form: ListForm, position: int) -> Steps:
     # A tail call of a clause's continuation may leave the loop; the clause's tail continues.
     inner = yield body(c, form.items[2:], IN_LOOP | (position & IN_CLAUSE), form.span)
     c.loops.pop()
-    c.back(place)
+    c.restore_scope(place)
     return Loop(inits, inner, span=form.span)
 
 

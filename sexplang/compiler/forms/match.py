@@ -180,7 +180,7 @@ Wrap = Callable[[Core], Core]
 
 def match(c: Lowering, form: ListForm, position: int) -> Steps:
     """`(match e (pattern body…) (pattern when guard body…) …)`"""
-    place = c.here()
+    place = c.save_scope()
     key: Core = yield c.lower(form.items[1])
     value = key
     if type(key) is not Local:
@@ -189,7 +189,7 @@ def match(c: Lowering, form: ListForm, position: int) -> Steps:
     for clause in form.items[2:]:
         if _is_clause(c, form, clause):
             wraps.append((yield _clause(c, form, clause, value, position)))  # type: ignore[arg-type]
-    c.back(place)
+    c.restore_scope(place)
     core = _no_match(c, form, value)
     for wrap in reversed(wraps):
         core = wrap(core)
@@ -214,7 +214,7 @@ def _is_guarded(clause: ListForm) -> bool:
 def _clause(
     c: Lowering, form: ListForm, clause: ListForm, value: Core, position: int
 ) -> Generator[Any, Any, Wrap]:
-    place = c.here()
+    place = c.save_scope()
     test = Test()
     yield read(c, form, clause.items[0], value, test)
     forms = clause.items[1:]
@@ -222,17 +222,17 @@ def _clause(
         _show_guard(c, test)
         test.check((yield c.lower(clause.items[2])))
         forms = clause.items[3:]
-    c.back(place)
+    c.restore_scope(place)
     span = clause.span
     caught = [name for name, part in test.names.items() if part.inner]
     parts = [test.names[name].core for name in caught]
     tested = _test(test.steps, primitive(c, "list", *parts, span=span) if caught else None, span)
     # The slot stays for the clauses after this one, which are inside its `Let`.
     found = Local(0, c.place("_").index, "_", span=span) if caught else None
-    after = c.here()
+    after = c.save_scope()
     values = _bind(c, test, caught, found)
     then = yield body(c, forms, position, span)
-    c.back(after)
+    c.restore_scope(after)
     if values:
         then = Let(values, then, span=span)
     return _wrap(test, tested, found, then, span)

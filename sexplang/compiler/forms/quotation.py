@@ -188,7 +188,7 @@ def _unquote(c: Lowering, form: ListForm, nesting: int, *, splices: bool = True)
     if len(form.items) != 2 or not splices:
         title = "an unquote is written `~x`, a splice in a list or table `~@xs`"
         return c.report("malformed-form", form.span, title, "this is neither")
-    return c.later(form.items[1])
+    return c.lower_later(form.items[1])
 
 
 def _elements(c: Lowering, form: ListForm | VectorForm, nesting: int) -> Steps:

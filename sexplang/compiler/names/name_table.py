@@ -69,7 +69,7 @@ class NameTable:
             later.became = self.table.get(name)
 
     def bind(self, name: str, binding: Binding) -> None:
-        """Bind `name` until `back` to an earlier place."""
+        """Bind `name` until `restore_scope` to an earlier place."""
         self.history.setdefault(name, []).append(len(self.trail))
         self.trail.append((name, self.table.get(name)))
         self.table[name] = binding

@@ -31,7 +31,7 @@ def mention(c: Lowering, form: Name, position: int) -> Core:
     if binding is None:
         return _path(c, form, position)
     if type(binding) is Continuation:
-        c.note(binding, KEPT)
+        c.note_use(binding, KEPT)
     return reference(c, binding, form)
 
 

@@ -26,9 +26,9 @@ def body(c: Lowering, forms: tuple[Form, ...], position: int, span: Span) -> Any
 
 
 def _body(c: Lowering, forms: tuple[Form, ...], position: int, span: Span) -> Steps:
-    place = c.here()
+    place = c.save_scope()
     items = yield statements(c, split(c, forms), position, span)
-    c.back(place)
+    c.restore_scope(place)
     return nest(items, span)
 
 

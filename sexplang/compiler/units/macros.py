@@ -91,7 +91,7 @@ def report_misplaced(c: Lowering, form: ListForm, position: int) -> Core:
 
 def use(c: Lowering, form: ListForm, owner: Keyword | Macro, position: int) -> Lowered:
     """Lower a use of a macro."""
-    return c.later(expand(c, form, owner), position)
+    return c.lower_later(expand(c, form, owner), position)
 
 
 def expand(c: Lowering, form: ListForm, owner: Keyword | Macro) -> Form:

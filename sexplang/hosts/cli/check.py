@@ -1,4 +1,4 @@
-"""Files to what is wrong with them and what they may do, without running anything."""
+"""`sexplang check`: files to diagnostics, effects and bounds, without running anything."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ from sexplang.terms.model.roles import is_id
 
 @frozen
 class Checked:
-    """One file: what was found in it, and the report if it is a program without errors."""
+    """One file: its diagnostics, and the report if it is a program without errors."""
 
     file: str
     findings: tuple[Diagnostic, ...]
@@ -37,8 +37,10 @@ def check(
     effects: bool = False,
     max_calls: int | None = None,
 ) -> int:
-    """Shows what is wrong with programs and templates; 1 if anything is an error, 2 if there is
-    no such file."""
+    """Check programs and templates and print the result.
+
+    Return 1 if there is an error, 2 if there is no such file.
+    """
     checked = [_check_file(file, max_calls) for file in files]
     # Two files may import the same third one.
     found = list(dict.fromkeys(each for one in checked for each in one.findings))
@@ -76,8 +78,8 @@ def _check_file(file: str, max_calls: int | None) -> Checked:
 
 
 def _tell(one: Checked, effects: bool, asked: bool) -> None:
-    """What the program may do: its bound, if that was asked for or it asks a model at all, and
-    what it needs to be permitted."""
+    """Print the effects of a program: its bound if asked for or if it calls a model, and the
+    permissions that it needs."""
     report = one.report
     if report is None:
         return
@@ -100,7 +102,7 @@ def _tell(one: Checked, effects: bool, asked: bool) -> None:
 
 
 def _needs(report: Any, file: str) -> list[Any]:
-    """What somebody has to permit, as it is typed here: paths of a program begin in its folder."""
+    """Return the permissions that a program needs, as typed here: its paths begin in its folder."""
     needs = [need for need in report.needs if not _is_given(need, file)]
     if file == "-":
         return needs
@@ -114,14 +116,14 @@ def _needs(report: Any, file: str) -> list[Any]:
 
 
 def _is_given(need: Any, file: str) -> bool:
-    """Whether nobody has to permit it: a file in the program's folder that may be read."""
+    """Return whether a need is granted anyway: a file in the program's folder."""
     if need.option != "--allow-read":
         return False
     return os.path.isabs(need.name) and _is_below(need.name, folder_of(file))
 
 
 def _is_below(path: str, folder: str) -> bool:
-    """Whether a path leads into a folder, by names that need no permission of their own."""
+    """Return whether a path leads into a folder, by names that need no permission of their own."""
     names = os.path.relpath(path, folder).split(os.sep)
     return not any(name.startswith(".") and name != "." for name in names)
 

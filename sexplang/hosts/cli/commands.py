@@ -1,4 +1,4 @@
-"""The command line as people explore it: help, misuse and every command, by click."""
+"""The command line by click: every command, its options, its help."""
 
 import os
 import re
@@ -91,7 +91,7 @@ Examples:
 
 
 def command(arguments: list[str]) -> int:
-    """Runs the command that the arguments name and gives its exit status."""
+    """Run the command that the arguments name and return its exit status."""
     try:
         status = _group.main(arguments, prog_name="sexplang", standalone_mode=False)
     except click.exceptions.Exit as left:

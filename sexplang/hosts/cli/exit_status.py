@@ -1,5 +1,8 @@
-"""How a command ends that runs something: its value on standard output, or what went wrong on
-standard error and, with --json, as the one document on standard output."""
+"""The end of a command that runs a program: its output and its exit status.
+
+The value goes to standard output, an error to standard error and, with --json, as the one document
+to standard output.
+"""
 
 import sys
 from contextlib import suppress
@@ -24,7 +27,7 @@ def write_value(settings: Settings, value: Value) -> None:
 def say_all(
     diagnostics: tuple[Diagnostic, ...], status: int, settings: Settings | None = None
 ) -> int:
-    """Tells diagnostics, which are the end where there are settings. Gives the status."""
+    """Print diagnostics and return the status; with settings they are the end of the command."""
     from sexplang.hosts.terminal.show import diagnostics_text
 
     print(diagnostics_text(diagnostics, sys.stderr), file=sys.stderr)
@@ -34,14 +37,14 @@ def say_all(
 
 
 def say_misuse(words: str, settings: Settings) -> int:
-    """Tells what cannot be run. Gives the status."""
+    """Print the reason why the arguments cannot be run and return the status."""
     say(words)
     _write_findings((Diagnostic("bad-input", words),), settings)
     return MISUSE
 
 
 def say_fault(fault: Fault, status: int, settings: Settings) -> int:
-    """Tells why there is nothing to run. Gives the status."""
+    """Print the fault that prevents a run and return the status."""
     error = error_of(fault)
     hint = error.fields["hint"]
     say(f"{error.fields['message']}" + (f"\n  = hint: {hint}" if hint else ""))
@@ -52,15 +55,14 @@ def say_fault(fault: Fault, status: int, settings: Settings) -> int:
 def say_error(
     error: Record, program: Program, source: Source, settings: Settings, trail: Any = None
 ) -> int:
-    """Tells the error that a run ended with, and its Trail. Gives the status."""
+    """Print the error that ended a run, with its Trail, and return the status."""
     say_failure(error, program, source, trail)
     _write_error(error, settings, trail)
     return FAILED
 
 
 def say_kept(settings: Settings, took: dict[str, int]) -> None:
-    """Tells what there is of a run that was stopped: how many model calls it had got, and where
-    they are kept."""
+    """Print what remains of an interrupted run: the model calls done, and the recording."""
     from shlex import quote
 
     calls = took["calls"]
@@ -73,13 +75,13 @@ def say_kept(settings: Settings, took: dict[str, int]) -> None:
         said = f"done by then: {said}; --record FILE keeps all that models say"
     else:
         said = f"not kept: {said}; --record FILE keeps it, --json tells what was done"
-    with suppress(OSError):  # whoever hung up reads nothing more
+    with suppress(OSError):  # the terminal may be gone
         if calls and not settings.quiet:
             say(said)
 
 
 def say_interrupted(settings: Settings, failed: BaseException | None, took: dict[str, int]) -> None:
-    """The same of a run that a person stopped and, with --json, what it had by then."""
+    """Do the same and, with --json, write the error with the usage so far."""
     from sexplang.hosts.terminal.output import budget_usage
     from sexplang.machine import Failed
 
@@ -93,13 +95,13 @@ def say_interrupted(settings: Settings, failed: BaseException | None, took: dict
 
 
 def is_bound(error: Record) -> bool:
-    """Whether an error says that the run was stopped at a bound, and not by a mistake."""
+    """Return whether an error is an exhausted limit or budget, not a mistake."""
     fields = error.fields
     return fields.get("type") == "RESOURCE_EXHAUSTION" or fields.get("reason") == "execution_halted"
 
 
 def _with_run(error: Record, took: dict[str, Any]) -> Record:
-    """The error with what the run took until then in its details."""
+    """Return the error with the usage of the run in its details."""
     details = error.fields["details"]
     known = {name: each for name, each in took.items() if each}
     if not known or not isinstance(details, dict):
@@ -108,7 +110,7 @@ def _with_run(error: Record, took: dict[str, Any]) -> Record:
 
 
 def failure_of(value: Value) -> Record | None:
-    """The error of a FAILED TaskResult; None for anything else."""
+    """Return the error of a FAILED TaskResult; None for any other value."""
     if not has_failed(value):
         return None
     from sexplang.machine.errors import error_from
@@ -118,10 +120,10 @@ def failure_of(value: Value) -> Record | None:
 
 
 def say_failure(error: Record, program: Program, source: Source, trail: Any = None) -> int:
-    """Tells an error that is the end, or in what came out. Gives the status."""
+    """Print an error that ended a run or is its result; return the status."""
     from sexplang.hosts.terminal.show import error_text
 
-    # Only texts of this program: an error that the program made up may name any file.
+    # Only the program's own texts are shown: an error may name any file.
     sources = {source.name: source}
     for unit in program.units:
         for part in (*unit.items, *unit.functions):
@@ -166,7 +168,7 @@ def _write(document: Value) -> None:
 
 
 def _writable(value: Any) -> Value:
-    """The data with what JSON cannot hold, such as a function, as its text."""
+    """Return the data with text in the place of values that JSON cannot hold, such as functions."""
     from sexplang.hosts.terminal.output import as_json
 
     fields = value.fields if isinstance(value, Record) else value

@@ -1,6 +1,6 @@
-"""Programs' files to the same files, laid out.
+"""`sexplang fmt`: the canonical layout of program files.
 
-Law: a file is laid out whole or left as it is; one that is laid out already is not written.
+Law: a file is formatted whole or left as it is. A formatted file is not written.
 """
 
 import os
@@ -9,16 +9,17 @@ import sys
 from sexplang.hosts.cli.guard import DONE, FAILED
 from sexplang.hosts.settings.path_arguments import source_at, status_of
 from sexplang.hosts.terminal.streams import verbatim
-from sexplang.reader import layout
+from sexplang.reader import format_text
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source
 
 
 def fmt(files: tuple[str, ...], *, check: bool, diff: bool) -> int:
-    """Lays out programs in their files, and standard input to standard output for `-`.
+    """Format programs in their files, and standard input to standard output for `-`.
 
-    With `check` or `diff` nothing is written: the files that would change are listed, or shown as
-    differences; 1 if there are any. 1 also if a program cannot be read, 2 if there is none.
+    With `check` or `diff` nothing is written: the files that would change are listed, or their
+    differences are shown, and the status is 1 if there are any. The status is 1 for a program that
+    cannot be read, 2 if there is no such file.
     """
     changed = refused = 0
     status = DONE
@@ -39,9 +40,9 @@ def fmt(files: tuple[str, ...], *, check: bool, diff: bool) -> int:
 
 
 def _layout_file(file: str, check: bool, diff: bool) -> bool:
-    """Lays out one program; whether that changes it."""
+    """Format one program; return whether that changes it."""
     source = source_at(file)
-    text = layout(source)
+    text = format_text(source)
     changed = text != source.text
     if diff:
         verbatim().writelines(_difference(source, text))
@@ -69,8 +70,8 @@ def _difference(source: Source, text: str) -> list[str]:
 
 
 def _replace(path: str, text: str) -> None:
-    """Puts a new file in the place of an old one, with its mode. A link stays a link."""
-    import tempfile  # with it come random numbers and hashes, which most files never need
+    """Replace a file atomically. Its mode stays; a link stays a link."""
+    import tempfile  # it imports random and hashlib, which most files do not need
 
     path = os.path.realpath(path)
     written = None
@@ -86,7 +87,7 @@ def _replace(path: str, text: str) -> None:
     except OSError as error:
         raise _report_failure(path, error.strerror or str(error)) from None
     finally:
-        # After the last step there is nothing of that name any more.
+        # After the rename there is no temporary file any more.
         if written and os.path.exists(written):
             os.unlink(written)
 

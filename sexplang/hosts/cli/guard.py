@@ -1,7 +1,7 @@
-"""Whatever happens inside a command to an exit status: 130 for Ctrl-C, 143 for SIGTERM, 129 for
-SIGHUP, 2 for a fault of ours.
+"""The last guard around a command: any exception to an exit status.
 
-Law: no traceback reaches a person who did not ask for one.
+The status is 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP, 2 for an internal fault. Law: no
+traceback reaches a person who did not ask for one.
 """
 
 import errno
@@ -17,23 +17,23 @@ DONE, FAILED, MISUSE = 0, 1, 2
 TRACEBACK = "SEXPLANG_TRACEBACK"
 
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
-"""What an output says that takes no more; of a file, the error would have its name."""
+"""Errors of an output that takes no more. The error of a file would have its name."""
 
 
 def guard(command: Callable[[], int]) -> int:
-    """The command's own status, or the one for what broke it."""
+    """Return the command's own status, or the one for the exception that ended it."""
     try:
         status = command()
         sys.stdout.flush()
     except KeyboardInterrupt:
         return _report_interrupt()
-    # Anything else is our own fault: a program's are diagnostics and outcomes, never exceptions.
+    # Any other exception is an internal fault: programs give diagnostics and outcomes.
     except Exception as error:
-        # Python makes another error of it where a class is being made.
+        # Python wraps the exception if it comes while a class is being made.
         if isinstance(error.__cause__, KeyboardInterrupt):
             return _report_interrupt()
         if isinstance(error, OSError) and error.filename is None:
-            # Whoever read our output has gone, and is told nothing.
+            # The reader of the output has gone.
             if isinstance(error, BrokenPipeError) and error.errno in (errno.EPIPE, None):
                 return _unwritten("")
             if error.errno in _UNWRITABLE:
@@ -55,7 +55,7 @@ def guard(command: Callable[[], int]) -> int:
 
 def _report_interrupt() -> int:
     number = ending_signal()
-    _unwritten(ENDING.get(number, "interrupted"))  # whoever hung up reads nothing more
+    _unwritten(ENDING.get(number, "interrupted"))  # the terminal may be gone
     return 128 + number
 
 
@@ -74,6 +74,6 @@ def _unwritten(words: str) -> int:
 
 
 def say(words: str) -> None:
-    """Tells the person at the terminal, if there is one."""
+    """Print a line to the terminal, if there is one."""
     with suppress(OSError):
         print(f"sexplang: {words}", file=sys.stderr)

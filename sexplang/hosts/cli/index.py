@@ -1,4 +1,4 @@
-"""Folders and files to an index of them, and an exit status: `sexplang index`."""
+"""`sexplang index`: folders and files to an index for `search-memory`."""
 
 import json
 import os
@@ -12,14 +12,14 @@ from sexplang.terms.classes.node import define, frozen
 from sexplang.terms.diagnostic import Diagnostic
 
 TICK = 0.1
-"""Seconds between two looks at how far it is, on a terminal."""
+"""Seconds between two updates of the progress line."""
 
 _MISUSES = ("file-not-found", "not-text", "bad-pattern")
 
 
 @frozen
 class Settings:
-    """What `index` was asked to do."""
+    """The arguments of `index`."""
 
     paths: tuple[str, ...]
     index: str | None = None
@@ -31,12 +31,15 @@ class Settings:
 
 
 def index(settings: Settings) -> int:
-    """Brings an index up to date, or lists what is in it; 2 if a path leads nowhere, 1 if the
-    index cannot be used: it then is as it was."""
+    """Update an index or list its content.
+
+    Return 2 if a path leads nowhere, 1 if the index cannot be used. An index that cannot be used is
+    not changed.
+    """
     from sexplang.runtime.memory import MemorySystem, index_path_for
     from sexplang.runtime.refusal import Refusal
 
-    if settings.index == "":  # as an unset variable gives it
+    if settings.index == "":  # the value of an unset variable
         hint = "name a file: --index memory.db; or leave it out"
         return _report_refusal(
             {"reason": "file-not-found", "message": "no index is named", "hint": hint}
@@ -91,7 +94,7 @@ def _files(count: int) -> str:
 
 
 def _near(path: str) -> str:
-    """A path as it is typed here."""
+    """Return a path relative to the working folder, if it lies in it."""
     here = os.getcwd().rstrip("/") + "/"
     return path.removeprefix(here)
 
@@ -107,7 +110,7 @@ def _report_refusal(error: dict[str, Any]) -> int:
 
 @define
 class _Progress:
-    """One line on a terminal that says how far it is."""
+    """A progress line on a terminal."""
 
     live: bool
     _last: float = 0.0

@@ -1,4 +1,4 @@
-"""What a task's model would get: the payload of its first request, and no call of a model."""
+"""`sexplang task --preview`: the payload of a task's first request, without a model call."""
 
 import json
 import sys
@@ -23,21 +23,22 @@ from sexplang.terms.values.value import Fault, Value
 
 READING = ("read-file", "now", "random", "timer")
 LOOKING = ("list-files", "search-memory")
-"""What is performed on the way: a task looks for its files before it asks. This may take a
-while."""
+"""Operations that are performed on the way: a task reads its files first. They may take a while."""
 
 SAYING = ("print", "log", "progress")
-"""What is passed over: nobody is told."""
+"""Operations that are answered with nil."""
 
 
 class _Over(OSError):
-    """The preview has ended, and the program goes on."""
+    """The error by which a preview ends its program."""
 
 
 def show_preview(settings: Settings, asked: Dispatched, source: Source) -> int:
-    """Writes system prompt, messages, tools, model and the estimated tokens; with --json the
-    payload itself. It ends at the first request of a model, or of what it does not perform: that
-    fails, and nothing that the program does then is performed."""
+    """Print system prompt, messages, tools, model and estimated tokens; with --json the payload.
+
+    The preview ends at the first request of a model, or of an operation that it does not perform.
+    That request fails, and no later one is performed.
+    """
     from sexplang.runtime import Journal, Refusal, drive, performers
     from sexplang.runtime import Settings as RunSettings
     from sexplang.runtime.driver.answers import OutputLost
@@ -70,7 +71,7 @@ def show_preview(settings: Settings, asked: Dispatched, source: Source) -> int:
         return perform
 
     def sleep(request: Any) -> Any:
-        table["sleep"](request).close()  # it refuses what is no time
+        table["sleep"](request).close()  # it refuses an invalid time
         return idle.sleep(request.arguments[0])
 
     def look(request: Any) -> Any:
@@ -116,7 +117,7 @@ def show_preview(settings: Settings, asked: Dispatched, source: Source) -> int:
         sizes = _sizes(seen[0], predict_model(payload.get("model"), settings.models, permissions))
     except Refusal as refusal:
         return say_error(refusal.error, asked.program, source, settings)
-    # The run has ended at the question, and says what it was warned of until then.
+    # The run ends here; its warnings are printed.
     end = outcome.error.fields["details"] if hasattr(outcome, "error") else {}
     sizes["warnings"] = [*end.get("warnings", ()), *_unread(payload, sizes["model"])]
     sys.stdout.write(_as_json(payload, sizes) if settings.json else _show(payload, sizes))
@@ -124,7 +125,7 @@ def show_preview(settings: Settings, asked: Dispatched, source: Source) -> int:
 
 
 def _show_first_request(request: Any, settings: Settings) -> int:
-    """Shows what is asked for first, where that is no model."""
+    """Show the first request if it is not one of a model."""
     operation, arguments = request.operation, request.arguments
     if settings.json:
         shown = {"operation": operation, "arguments": plain(arguments)}
@@ -145,8 +146,8 @@ def _as_json(payload: Any, sizes: dict[str, Any]) -> str:
 
 
 def _sizes(asked: Any, model: str | None) -> dict[str, Any]:
-    """Estimated tokens of the request, those that the model takes, and those that it gives where
-    the request sets no limit."""
+    """Return the estimated tokens of the request, the model's window, and the output limit of the
+    model if the request sets none."""
     from sexplang.tasks.prompt.window import estimate, output, windows
 
     used, window = estimate(asked), windows()(model)
@@ -154,7 +155,7 @@ def _sizes(asked: Any, model: str | None) -> dict[str, Any]:
 
 
 def _unread(payload: Any, model: str | None) -> tuple[str, ...]:
-    """What the model in the process cannot take of the request."""
+    """Return the kinds of content that the model in the process cannot take."""
     if model is None or model.partition(":")[0] != "local":
         return ()
     from sexplang.runtime import Refusal
@@ -194,7 +195,7 @@ def _words(content: Value) -> str:
 
 
 def _of_block(block: Any) -> str:
-    """A text as it is; of an image or a document what it is, and how large."""
+    """Return a text block as it is; of an image or a document its type and size."""
     match block:
         case {"type": "text", "text": str(words)}:
             return words

@@ -1,4 +1,4 @@
-"""Sources and what they may import to programs, and programs to their first outcome."""
+"""Programs of the command line: sources to programs, programs to first outcomes."""
 
 import os
 import re
@@ -20,10 +20,10 @@ Find = Callable[[str, str], tuple[Source, ...]]
 
 
 def build_program(source: Source, folder: str | None, allowed: tuple[str, ...] = ()) -> Program:
-    """The program. Raises Diagnostics.
+    """Return the program. Raises Diagnostics.
 
-    It imports what lies below its own folder or is allowed; text that is no file of its own
-    (`folder` is None) imports only what is allowed.
+    It may import files below its own folder and `allowed` ones. Text without a file (`folder` is
+    None) may import `allowed` ones only.
     """
     from sexplang.pipeline.pipeline import build
 
@@ -39,7 +39,7 @@ def build_program(source: Source, folder: str | None, allowed: tuple[str, ...] =
 
 
 def finder(folder: str | None, allowed: tuple[str, ...] = ()) -> Find:
-    """What finds the files that a program below a folder names."""
+    """Return the function that finds the files which a program below a folder imports."""
 
     def find(path: str, importer: str) -> tuple[Source, ...]:
         # Most short programs import nothing and start without the runtime.
@@ -52,7 +52,7 @@ def finder(folder: str | None, allowed: tuple[str, ...] = ()) -> Find:
 
 
 def permissions_of(settings: Settings, folder: str | None, files: tuple[str, ...] = ()) -> Any:
-    """The Permissions that the command line gives, and to read some files more."""
+    """Return the Permissions of the command line, with the right to read `files`."""
     from sexplang.runtime import Permissions
 
     return Permissions(
@@ -65,7 +65,7 @@ def permissions_of(settings: Settings, folder: str | None, files: tuple[str, ...
 
 
 def check_index(path: str) -> None:
-    """Raises Diagnostics if there is no index at a path that a person named."""
+    """Raise Diagnostics if there is no index at the path."""
     if not os.path.exists(path):
         from shlex import quote
 
@@ -81,7 +81,7 @@ _BUDGET = "for example --budget calls=20,tokens=50000,usd=0.5,seconds=60"
 
 
 def budget_of(text: str) -> dict[str, Value]:
-    """`calls=20,usd=0.5` as the table of a budget. Raises Diagnostics."""
+    """Return the table of a budget for `calls=20,usd=0.5`. Raises Diagnostics."""
     from sexplang.machine.scopes.budgets import check_budget, no_bound
 
     budget: dict[str, Value] = {}
@@ -107,8 +107,10 @@ def terms_of(
     budget: dict[str, Value] | None = None,
     tools: dict[str, Any] | None = None,
 ) -> Terms:
-    """The terms of a run that the settings of a command ask for. `tools` describes those that
-    models may have beside the language's own."""
+    """Return the terms of the run that the settings ask for.
+
+    `tools` describes the tools of models beside the language's own.
+    """
     from sexplang.runs import assembly
 
     if inputs:
@@ -137,7 +139,7 @@ def outcome_of(
     *,
     traced: bool = False,
 ) -> Any:
-    """Done, Failed or Suspended: the program has run until it ended or waits."""
+    """Run the program until it ends or waits; return Done, Failed or Suspended."""
     from sexplang.machine import Slice
     from sexplang.runs.assembly import begin
 
@@ -148,7 +150,7 @@ def outcome_of(
 
 
 def has_tasks(program: Program) -> bool:
-    """Whether anything needs tasks: the program, or a plan that it runs or proposes."""
+    """Return whether the program, or a plan that it runs or proposes, needs tasks."""
     names = {each.name for each in program.sources}
     return bool(program.tasks) or not names.isdisjoint({"std/plans", "std/subplans"})
 
@@ -156,7 +158,7 @@ def has_tasks(program: Program) -> bool:
 def system_of(
     program: Program, settings: Settings, limits: "Limits", tools: dict[str, Any] | None = None
 ) -> Any:
-    """The TaskSystem of a run; None for a program without tasks."""
+    """Return the TaskSystem of a run; None for a program without tasks."""
     if not has_tasks(program):
         return None
     from sexplang.runs.assembly import task_system

@@ -1,4 +1,4 @@
-"""Settings of `run` to an exit status: the program is built, driven to its end and shown."""
+"""`sexplang run`: a program is built, driven to its end and its value printed."""
 
 import gc
 import os
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def run(settings: Settings) -> int:
-    """Runs a program and shows what it gives."""
+    """Run a program, print its value and return the exit status."""
     try:
         source = _source(settings)
         program = build_program(source, _folder(settings), settings.allow_read)
@@ -76,7 +76,7 @@ def run(settings: Settings) -> int:
 
 
 def _run_check(settings: Settings, program: Program) -> tuple[Diagnostic, ...]:
-    """What `check` finds: looked for where somebody asks for it, and before a model is paid."""
+    """Return the diagnostics of `check`: with --strict, and before a model is paid."""
     if not settings.strict and not program.tasks:
         return ()
     from sexplang.pipeline.pipeline import inspect
@@ -85,7 +85,7 @@ def _run_check(settings: Settings, program: Program) -> tuple[Diagnostic, ...]:
 
 
 def inputs_of(settings: Settings) -> int:
-    """Lists the inputs of a program, for its `--help`."""
+    """Print the inputs of a program, for its `--help`."""
     from sexplang.hosts.settings.input_arguments import describe_inputs
 
     try:
@@ -105,7 +105,7 @@ def inputs_of(settings: Settings) -> int:
 
 
 def _only_defines(settings: Settings, program: Program) -> bool:
-    """Whether the file holds templates and no call: says what to do with them."""
+    """Return whether the file holds templates and no call; print what to do with them."""
     file = settings.file or ""
     if not file.endswith(".xml") or program.units[-1].items:
         return False
@@ -127,7 +127,7 @@ def _source(settings: Settings) -> Source:
 
 
 def _folder(settings: Settings) -> str | None:
-    """The program's own folder; text from a pipe or the command line has none."""
+    """Return the program's own folder; None for text from a pipe or the command line."""
     if settings.folder is not None:
         return settings.folder
     return folder_of(settings.file) if settings.file not in (None, "-") else None
@@ -150,8 +150,10 @@ def perform(
     shaped: Callable[[Value], Value] = lambda value: value,
     servers: "Servers | None" = None,
 ) -> int:
-    """Runs a built program to its end and writes its value, `shaped`, or its error. `servers` are
-    those that were asked for something already."""
+    """Run a built program to its end and write its value, `shaped`, or its error.
+
+    `servers` are those that were started already. Return the exit status.
+    """
     from sexplang.guards.interrupt import interruptible
 
     try:
@@ -176,7 +178,7 @@ def perform(
             return say_error(refusal.error, program, source, settings)
     journal = progress = trace = None
     unwritten: list[str] = []
-    if _is_followed(settings, program):  # before anything happens, and also when nothing will
+    if _is_followed(settings, program):  # before anything happens, even if nothing will
         from sexplang.hosts.settings.trace_options import follow_run
         from sexplang.runtime import Refusal
 
@@ -185,12 +187,12 @@ def perform(
         except Refusal as refusal:
             return say_error(refusal.error, program, source, settings)
     gc.freeze()
-    # Values cannot form circles: looking for them is mostly waste.
+    # Values have no cycles: the collector would mostly look in vain.
     gc.set_threshold(100_000, 20, 20)
     gc.enable()
     if settings.allow_run:
         hide()
-    with trace or nullcontext():  # what it waits for comes after the value
+    with trace or nullcontext():  # a summary and the traces come after the value
         try:
             with interruptible():
                 tools = describe_tools(servers, program)
@@ -251,7 +253,8 @@ def _say_spending(outcome: Any, is_asked: bool) -> None:
 
 
 def _is_followed(settings: Settings, program: Program) -> bool:
-    """Whether a run may be recorded, traced or watched; others start without the runtime."""
+    """Return whether the run may be recorded, traced or watched; others start without the
+    runtime."""
     if settings.record or settings.trace:
         return True
     if program.tasks and not settings.quiet and sys.stderr.isatty():
@@ -268,7 +271,7 @@ def drive_to_end(
     progress: "Progress | None" = None,
     trace: "Trace | None" = None,
 ) -> Any:
-    """The outcome at the end: requests are performed, watched on stderr, and kept on record."""
+    """Return the outcome at the end: perform requests, show progress, keep the record."""
     from sexplang.hosts.terminal.progress import watching
     from sexplang.hosts.terminal.streams import person_at
     from sexplang.runtime import Journal, drive, performers
@@ -302,7 +305,7 @@ def drive_to_end(
     except (KeyboardInterrupt, OSError) as ended:
         failed = ended.__cause__
         if settings.budget is not None and not settings.quiet:
-            with suppress(OSError):  # whoever hung up reads nothing more
+            with suppress(OSError):  # the terminal may be gone
                 _say_spending(failed, progress.usage.is_asked)
         if isinstance(ended, KeyboardInterrupt):
             say_interrupted(settings, failed, progress.usage.plain())
@@ -310,7 +313,7 @@ def drive_to_end(
 
 
 def _list_input_files(settings: Settings, program: Program) -> tuple[str, ...]:
-    """Files that the command line itself gives to inputs of type file may be read."""
+    """Return the files given to inputs of type `file`: the program may read them."""
     files = {each.name for each in program.inputs if each.type == "file"}
     pairs = (given.partition("=") for given in settings.inputs)
     return tuple(os.path.abspath(path) for name, _, path in pairs if name in files)
@@ -325,7 +328,7 @@ def _printing(settings: Settings) -> Any:
             stream.write(text)
             stream.flush()
         except OSError as error:
-            # Nobody else's failure to perform: the run ends as when the reader has gone.
+            # The output's own failure: the run ends as if its reader had gone.
             raise BrokenPipeError(error.errno, error.strerror) from None
 
     return write

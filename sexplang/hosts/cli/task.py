@@ -1,4 +1,4 @@
-"""`sexplang task`: one task, tool or program text by name, run or only previewed."""
+"""`sexplang task`: one task, tool or program text by name, run or previewed."""
 
 import os
 import sys
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sexplang.runtime.mcp import Servers
 
 EXTRA = "file_context"
-"""The argument that names files a task is to see, as in the documents."""
+"""The argument that names files for a task to see, as in the documents."""
 
 
 def task(
@@ -36,7 +36,7 @@ def task(
     places: tuple[str, ...],
     preview: bool,
 ) -> int:
-    """Runs what `name` names with `name=value` arguments, or shows what its model would get."""
+    """Run the task `name` with `name=value` arguments, or preview its first request."""
     opened: list[Servers] = []
     try:
         return _task(settings, name, arguments, places, preview, opened)
@@ -53,7 +53,7 @@ def _task(
     preview: bool,
     opened: "list[Servers]",
 ) -> int:
-    """The same; servers that were asked already are `opened`."""
+    """Do the same; add the servers that were started to `opened`."""
     from sexplang.pipeline.dispatcher import dispatch, find_task, make_result, types_of
 
     places = places or (".",)
@@ -102,7 +102,7 @@ def _task(
 
     def shape(value: Value) -> Value:
         result = make_result(value, asked.path)
-        if has_failed(result) and not has_failed(value):  # the value is what is wrong
+        if has_failed(result) and not has_failed(value):  # the error is in the value itself
             error = result.fields["notes"]["error"]
             raise Fault(error.fields["reason"], error.fields["message"], error=error)
         if not (settings.json or settings.quiet):
@@ -115,7 +115,8 @@ def _task(
 
 
 def _beside(fault: Fault, name: str, places: tuple[str, ...], find: Any) -> Fault:
-    """The same; where a program in the folder defines the task, the hint names the file."""
+    """Return the fault with a hint that names the program file which defines the task, if one
+    does."""
     from sexplang.runtime.files.missing_imports import find_definition
 
     for place in filter(os.path.isdir, places if fault.code == "template_not_found" else ()):
@@ -129,18 +130,20 @@ def _beside(fault: Fault, name: str, places: tuple[str, ...], find: Any) -> Faul
 
 
 _TEXTS = ("any", "string", *FILES)
-"""The types of an input that take a text."""
+"""The types of an input that take text."""
 
 
 def _status(fault: Fault) -> int:
-    """Misuse where what was typed does not fit what there is."""
+    """Return MISUSE if the arguments do not fit what is there."""
     misuse = fault.code in ("template_not_found", "input_validation_failure")
     return MISUSE if misuse else FAILED
 
 
 def _of_server(servers: "Servers", tool: str, preview: bool) -> dict[str, str]:
-    """The inputs of a server's tool that are written as JSON. Raises Fault where the server may not
-    be asked; a preview, which performs nothing, takes them for texts then."""
+    """Return the inputs of a server's tool that are written as JSON.
+
+    Raises Fault if the server cannot be asked; a preview returns an empty table then.
+    """
     hide()  # it may start a server
     try:
         return dict.fromkeys(in_json(servers, tool), "json")
@@ -151,7 +154,7 @@ def _of_server(servers: "Servers", tool: str, preview: bool) -> dict[str, str]:
 
 
 def describe_task(settings: Settings, places: tuple[str, ...], name: str | None) -> int:
-    """Lists the tasks there are, or the parameters of one, or of a tool."""
+    """List the tasks, or the parameters of one task or tool."""
     places = places or (".",)
     settings = evolve(settings, folder=_folder(places[0]))
     try:
@@ -160,7 +163,7 @@ def describe_task(settings: Settings, places: tuple[str, ...], name: str | None)
         tool = () if name is None or name in tasks else _tool(settings, name, find)
     except Diagnostics as found:
         return say_all(found.diagnostics, status_of(found.diagnostics))
-    except Fault as fault:  # a server whose tool it is
+    except Fault as fault:  # the server of the tool
         return say_fault(fault, FAILED, settings)
     if tool:
         print("\n" + "\n".join(map(draw_hidden, tool)))
@@ -181,8 +184,10 @@ def describe_task(settings: Settings, places: tuple[str, ...], name: str | None)
 
 
 def _tool(settings: Settings, name: str, find: Any) -> tuple[str, ...]:
-    """The lines that describe a tool of the language or of a server; none if it is no tool.
-    Raises Fault where its server cannot be asked."""
+    """Return the lines that describe a tool; empty if it is no tool.
+
+    Raises Fault if its server cannot be asked.
+    """
     from sexplang.hosts.settings.input_arguments import describe_inputs as inputs_described
     from sexplang.pipeline.dispatcher import own_inputs
     from sexplang.runtime import Refusal
@@ -218,7 +223,7 @@ def _tool(settings: Settings, name: str, find: Any) -> tuple[str, ...]:
 
 
 def _table(said: Any) -> dict[str, Any]:
-    """What a server says, where it is a table."""
+    """Return the part of a schema if it is a table, else an empty one."""
     return said if isinstance(said, dict) else {}
 
 
@@ -231,8 +236,10 @@ def _folder(place: str) -> str:
 
 
 def _tasks(places: Iterable[str], find: Any, asked: str, quiet: bool) -> Mapping[str, Task]:
-    """The tasks by name; what is left out is told. A folder stands for its templates: its programs
-    are there to be run, not to be imported. Raises Diagnostics."""
+    """Return the tasks by name and warn of files left out. Raises Diagnostics.
+
+    A folder stands for its templates: its programs are there to be run, not imported.
+    """
     from sexplang.pipeline.task_library import library
     from sexplang.runtime.files.source_finder import list_sources
 
@@ -262,7 +269,7 @@ def _finding(places: Iterable[str], settings: Settings) -> Any:
 
 
 def _inputs(arguments: tuple[str, ...], types: Mapping[str, str]) -> dict[str, Value]:
-    """Values by name: JSON where its type takes no text, else text as it is; `name:=` is always
+    """Return the values by name: JSON if the type takes no text, else text; `name:=` is always
     JSON."""
     values: dict[str, Value] = {}
     for argument in arguments:
@@ -282,7 +289,7 @@ _SAMPLES = {"integer": "3", "number": "1.5", "boolean": "true", "object": "'{\"a
 
 
 def _form(argument: str, name: str, type_: str) -> str:
-    """How JSON of a type is given to an input; with `:=`, a text is given without the colon."""
+    """Return how to write JSON of a type for an input."""
     sample = _SAMPLES.get(type_, "'[1, 2]'")
     if argument.startswith(f"{name}:=") and type_ in _TEXTS:
         return f"write {name}:={sample}, or {name}=… for text"

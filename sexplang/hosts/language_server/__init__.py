@@ -1,6 +1,6 @@
-"""An editor's messages on standard input to answers on standard output: the language server.
+"""The language server: messages of an editor on standard input, answers on standard output.
 
-It runs nothing: what it knows it has from reading texts and from the same checks as `check`.
+It runs no program. Its knowledge comes from the texts and from the checks of `check`.
 """
 
 import gc
@@ -14,20 +14,23 @@ from sexplang.package.process import restore_signals
 
 
 def serve() -> int:
-    """Serves one editor until it leaves; 1 if it left without a word, or sent a message that is too
-    large. Raises ModuleNotFoundError where pygls is missing."""
+    """Serve one editor until it leaves; return the exit status.
+
+    The status is 1 if the editor left without `exit` or sent a message that is too large. Raises
+    ModuleNotFoundError if pygls is missing.
+    """
     from sexplang.hosts.language_server.protocol import Incoming, TooLarge
     from sexplang.hosts.language_server.server import server
 
     if sys.stdin is None:
         say("there is no standard input; an editor starts this command and talks to it there")
         return MISUSE
-    # An editor that ends its server in this way waits for nothing more.
+    # An editor that ends its server like this waits for no answer.
     restore_signals()
-    # A command that ends soon does without looking for garbage; this one stays.
+    # Short commands run without the garbage collector; this one stays.
     gc.enable()
     made, editor = server()
-    # Nothing but messages may go where the messages go.
+    # Only messages may go to standard output.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out, redirect_stdout(sys.stderr):
         try:
             made.start_io(stdin=cast(BinaryIO, Incoming(sys.stdin.buffer)), stdout=out)

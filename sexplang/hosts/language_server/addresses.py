@@ -1,4 +1,4 @@
-"""Names of sources to addresses (URIs) of documents, and back."""
+"""Names of sources and URIs of documents."""
 
 import os
 import re
@@ -9,16 +9,16 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 def name_of(address: str) -> str:
-    """The name of a document as a source: its absolute path, or its address if it is no file."""
+    """Return the name of a document's source: its absolute path, or its URI if it is no file."""
     try:
         path = uris.to_fs_path(address)
-    except ValueError:  # it is no address at all
+    except ValueError:  # it is no URI
         return address
     return address if not path else os.path.normpath(path)
 
 
 def address_of(name: str) -> str | None:
-    """The address of a source, if it lies anywhere."""
+    """Return the URI of a source, if it has a file or an address."""
     if os.path.isabs(name):
         return _file(name)
     if name.startswith("std/"):

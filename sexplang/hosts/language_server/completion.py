@@ -1,4 +1,4 @@
-"""A place in a text to what may be typed there."""
+"""Completion: the names and paths that may be typed at an offset."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ from sexplang.terms.form import Form, Label, ListForm, Name, TableForm, VectorFo
 
 @frozen
 class Offer:
-    """Something to type in place of the text from `start` to where one is."""
+    """A text to insert in the place of the range from `start` to the cursor."""
 
     text: str
     kind: str
@@ -29,11 +29,11 @@ class Offer:
 _WORDS = frozenset(["NAME", "BAD", "NUMBER", *LABEL_KINDS])
 _PROSE = frozenset(["STRING", "TEXT", "COMMENT", "LINE_COMMENT", "OPEN"])
 _ENDLESS = frozenset(["LINE_COMMENT", "OPEN"])
-"""What one is still inside of, directly behind its last character."""
+"""Tokens that the cursor is still inside of, directly behind their last character."""
 
 
 def offers(library: Library, found: Outline, offset: int) -> list[Offer]:
-    """What may stand at an offset."""
+    """Return the completions at an offset."""
     token = found.text.token_at(offset)
     chain = _around(found.text.forms, offset)
     start = offset
@@ -49,7 +49,7 @@ def offers(library: Library, found: Outline, offset: int) -> list[Offer]:
 def _in_prose(
     library: Library, found: Outline, chain: list[Form], token: Token, offset: int
 ) -> list[Offer]:
-    """Nothing, except in the path of an import."""
+    """Return the completions inside a string or a comment: none, but for the path of an import."""
     text = found.source.text
     if text[token.start] != '"' or not _is_import_path(chain, token.start):
         return []
@@ -58,7 +58,7 @@ def _in_prose(
 
 
 def _around(forms: tuple[Form, ...], offset: int) -> list[Form]:
-    """The brackets around an offset, outermost first."""
+    """Return the brackets around an offset, outermost first."""
     chain: list[Form] = []
     while True:
         inner = next(
@@ -102,7 +102,7 @@ def _is_import_path(chain: list[Form], start: int) -> bool:
 
 
 def _paths(library: Library, document: str, text: str, start: int) -> Iterator[Offer]:
-    """Folders and files that an import may name, under what is typed of the path."""
+    """Yield the folders and files that an import may name, below the path typed so far."""
     folder = folder_of(document)
     if folder is None or "\n" in text or "\0" in text:
         return

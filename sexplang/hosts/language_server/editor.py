@@ -1,7 +1,7 @@
-"""Messages of an editor to answers, and when its documents are checked.
+"""The state of one editor: its open documents, the answers about them, their checks.
 
-Requests are answered from an outline of the text as it is, on the spot. Checks run in a thread,
-one at a time, a moment after the last change, and are pushed when they are still about the text.
+A request is answered at once from an outline of the text. Checks run in a thread, one at a time, a
+moment after the last change. Their results are pushed if the text is still the same.
 """
 
 import asyncio
@@ -48,14 +48,14 @@ _KINDS: dict[str, lsp.CompletionItemKind] = {
 
 
 class Editor:
-    """One editor: its open documents and what is under way for them."""
+    """One editor: its open documents and the work under way for them."""
 
     def __init__(self, server: LanguageServer) -> None:
         self.server = server
         self.library = Library()
         self.addresses: dict[str, str] = {}
         self.versions: dict[str, tuple[int, int]] = {}
-        """Which of all texts that came in this one is, and the version that the editor gave it."""
+        """By document: the ordinal of its text among all that came in, and the editor's version."""
         self.taken = 0
         self.effects: dict[str, tuple[Row, ...]] = {}
         self.timer: asyncio.TimerHandle | None = None
@@ -65,19 +65,19 @@ class Editor:
 
     @property
     def encoding(self) -> str:
-        """The units of columns that were agreed on."""
+        """Return the agreed unit of columns."""
         agreed = self.server.workspace.position_encoding
         return str(getattr(agreed, "value", agreed))
 
     # -- documents
 
     def take(self, address: str, version: int, text: str, *, pause: float) -> None:
-        """A document was opened or changed."""
+        """Note that a document was opened or changed."""
         name = name_of(address)
-        # Half a character is no text; what stands for it is as long in UTF-16.
+        # A lone surrogate is no text; its replacement is as long in UTF-16.
         self.library.open[name] = _HALVES.sub("\ufffd", text)
         self.addresses[name] = address
-        # The one that changed last is checked first.
+        # The document that changed last is checked first.
         self.taken += 1
         self.versions = {name: (self.taken, version)} | {
             other: known for other, known in self.versions.items() if other != name
@@ -85,7 +85,7 @@ class Editor:
         self.check_soon(pause)
 
     def drop(self, address: str) -> None:
-        """A document was closed: from now on its file counts."""
+        """Note that a document was closed: from now on its file counts."""
         name = name_of(address)
         for known in (self.library.open, self.addresses, self.versions, self.effects):
             known.pop(name, None)
@@ -93,14 +93,14 @@ class Editor:
         self.check_soon(0)
 
     def read(self, document: Any) -> tuple[Outline, Places]:
-        """What is known of an open document."""
+        """Return the outline of an open document."""
         found = self.library.outline(name_of(document.uri))
         return found, Places(found.source.text, self.encoding)
 
     # -- checks
 
     def check_soon(self, pause: float) -> None:
-        """Checks all open documents after a pause: a change in one may concern another."""
+        """Check all open documents after a pause: a change in one may concern another."""
         if self.timer is not None:
             self.timer.cancel()
         self.timer = asyncio.get_running_loop().call_later(pause, self._check)
@@ -122,7 +122,7 @@ class Editor:
                     return
                 try:
                     shown, effects = await asyncio.to_thread(_check, library, name, self.encoding)
-                # A fault of ours must not end the checks of this editor for good.
+                # An internal fault must not end the checks of this editor for good.
                 except Exception as fault:
                     if not self.has_ended:
                         self.server.report_server_error(fault, FeatureNotificationError)
@@ -173,11 +173,11 @@ class Editor:
         )
 
     def formatting(self, params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
-        from sexplang.reader import layout
+        from sexplang.reader import format_text
 
         source = self.library.source(name_of(params.text_document.uri))
         try:
-            text = layout(Source(source.name, source.text))
+            text = format_text(Source(source.name, source.text))
         except Diagnostics:
             return []
         if text == source.text:
@@ -193,7 +193,7 @@ class Editor:
 def _check(
     library: Library, name: str, encoding: str
 ) -> "tuple[list[lsp.Diagnostic], tuple[Row, ...]]":
-    """What the editor shows of a document's check, and what its functions may do."""
+    """Return the diagnostics of a document, and the effects of its functions."""
     checked = findings.check_document(library, name)
     return findings.to_protocol(checked.findings, library, name, encoding), checked.effects
 

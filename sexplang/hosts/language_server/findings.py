@@ -1,6 +1,4 @@
-"""A document to what `check` says of it: what is wrong, as an editor shows it, and what its
-functions may do.
-"""
+"""The check of a document: diagnostics as the protocol has them, and effects of functions."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -31,20 +29,19 @@ _TAGS = {
     "unreachable-code": DiagnosticTag.Unnecessary,
     "deprecated-element": DiagnosticTag.Deprecated,
 }
-"""Codes whose place an editor may grey or strike out."""
+"""Codes whose range an editor may grey or strike out."""
 
 
 @frozen
 class Checked:
-    """What was found in a document, and what each function at its top may do, if it is a program
-    without errors."""
+    """The diagnostics of a document, and the effects of its functions if it has no errors."""
 
     findings: tuple[terms.Diagnostic, ...]
     effects: "tuple[Row, ...]" = ()
 
 
 def check_document(library: Library, name: str) -> Checked:
-    """What `check` says of an open document."""
+    """Return what `check` finds in an open document."""
     source = library.source(name)
     found: list[terms.Diagnostic] = []
     effects: tuple[Row, ...] = ()
@@ -68,7 +65,7 @@ def check_document(library: Library, name: str) -> Checked:
 def to_protocol(
     found: Iterable[terms.Diagnostic], library: Library, name: str, encoding: str
 ) -> list[Diagnostic]:
-    """Findings as the protocol has them, each at a place of the document itself."""
+    """Return diagnostics as the protocol has them, each at a range of the document itself."""
     show = _Show(library, library.source(name), encoding)
     return [show(each) for each in found]
 
@@ -80,7 +77,7 @@ class _Show:
         self.encoding = encoding
         self.places = Places(source.text, encoding)
         self.known = {source.name: self.places}
-        """The places of each source, found once for all that is said of it."""
+        """The Places of each source, computed once."""
         self.bringing: dict[str, Span] | None = None
 
     def __call__(self, found: terms.Diagnostic) -> Diagnostic:
@@ -91,7 +88,7 @@ class _Show:
         if first is not None and first.span.source.name == self.source.name:
             where = self.places.of(first.span)
         elif first is not None:
-            # It is in a file that comes with an import: that is where it shows here.
+            # The range is in an imported file: the import stands for it.
             where = self._import_of(first.span.source.name)
             begin = first.span.begin
             before = f"in {first.span.source.name}, line {begin.line}: "
@@ -140,7 +137,7 @@ def _message(found: terms.Diagnostic, words: str) -> str:
 
 
 def location_of(span: Span, encoding: str) -> Location | None:
-    """Where a span is, if it is in a file."""
+    """Return the location of a span, if it is in a file."""
     return _locate(span, Places(span.source.text, encoding))
 
 

@@ -1,4 +1,4 @@
-"""A place in a text to what is said about it."""
+"""Hover: the explanation of the name at an offset."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from sexplang.analysis import Row
 
 _LONGEST = 8
-"""Lines of a definition that are shown."""
+"""The lines of a definition that are shown."""
 
 
 def hover(found: Outline, offset: int, effects: "Iterable[Row]") -> tuple[int, int, str] | None:
-    """The stretch that is explained, and the explanation, in Markdown.
+    """Return start, end and explanation, in Markdown; None if there is no name.
 
-    `effects` are what the last check of the document found that functions may do.
+    `effects` are those of the document's functions at its last check.
     """
     mention = found.scopes.mention_at(offset)
     if mention is None:
@@ -30,14 +30,14 @@ def hover(found: Outline, offset: int, effects: "Iterable[Row]") -> tuple[int, i
 
 
 def explain(meaning: Meaning, effects: "Iterable[Row]" = ()) -> str:
-    """What a name means, in Markdown."""
+    """Return the meaning of a name, in Markdown."""
     done = [_describe_effects(row) for row in effects if _is_about(row, meaning)]
     parts = [_code(headline(meaning)), *_describe(meaning), *done[:1], _where(meaning)]
     return "\n\n".join(part for part in parts if part)
 
 
 def headline(meaning: Meaning) -> str:
-    """How the name is written where it is used."""
+    """Return the name as it is written in a use."""
     if meaning.kind == "special form":
         return syntax_of(meaning.name) or meaning.name
     if meaning.kind in ("value", "input", "syntax") and meaning.form is not None:
@@ -57,7 +57,7 @@ def _describe(meaning: Meaning) -> list[str]:
 
 
 def _is_about(row: "Row", meaning: Meaning) -> bool:
-    """Whether this is the function that a name means, in the same text."""
+    """Return whether a row of effects is about the function that a name means."""
     defined, checked = meaning.span, row.span
     return (
         meaning.kind == "function"
@@ -71,7 +71,7 @@ def _is_about(row: "Row", meaning: Meaning) -> bool:
 
 
 def _describe_effects(row: "Row") -> str:
-    """What a function may perform, and how often it may call a model."""
+    """Return the operations that a function may perform, and its bound of model calls."""
     said = f"Performs {', '.join(row.performs) or 'nothing'}."
     if not row.calls.is_zero:
         calls = row.says()
@@ -81,7 +81,7 @@ def _describe_effects(row: "Row") -> str:
 
 
 def read_documentation(meaning: Meaning) -> str:
-    """What is said of a name where it is defined: a string, or the comment directly above."""
+    """Return the documentation at a definition: its string, or the comment directly above."""
     if meaning.doc or meaning.kind in ("parameter", "special form") or meaning.span is None:
         return meaning.doc
     return comment_above(meaning.span.source, meaning.span.start)
@@ -158,7 +158,7 @@ def _list_names(names: dict[str, Meaning]) -> str:
 
 
 def _code(text: str) -> str:
-    # A longer fence than any in the text itself.
+    # The fence is longer than any in the text.
     fence = "```"
     while fence in text:
         fence += "`"

@@ -1,5 +1,7 @@
-"""What a file imports to sources and names: open documents first, then files, under the same
-permissions as a program has."""
+"""The sources that documents import: open documents first, then files.
+
+Files are read under the permissions that the program would have.
+"""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -21,13 +23,15 @@ from sexplang.terms.values.value import Fault
 Find = Callable[[str, str], tuple[Source, ...]]
 
 _MOST = 200
-"""Modules and outlines that are kept."""
+"""The most modules and outlines that are kept."""
 
 
 @define(eq=False)
 class Library:
-    """The files as the editor sees them. `open` holds the texts of open documents, by their
-    absolute path, or by their address where they are no file."""
+    """The files as the editor sees them.
+
+    `open` holds the texts of open documents, by absolute path, or by URI if they are no file.
+    """
 
     open: dict[str, str] = field(factory=dict)
     _texts: dict[tuple[str, str], Text] = field(factory=dict)
@@ -35,15 +39,15 @@ class Library:
     _outlines: dict[tuple[Any, ...], Outline] = field(factory=dict)
 
     def copy(self) -> "Library":
-        """The same, as it is now: for work that goes on while texts change."""
+        """Return a snapshot, for work that goes on while texts change."""
         return Library(dict(self.open), dict(self._texts), dict(self._members))
 
     def source(self, name: str) -> Source:
-        """An open document."""
+        """Return the source of an open document."""
         return Source(name, self.open.get(name, ""))
 
     def finding(self, name: str) -> Find:
-        """What finds the imports of a document, and of what it imports."""
+        """Return the function that finds the imports of a document and of its modules."""
         from sexplang.runtime import Permissions
         from sexplang.runtime.files.source_finder import make_finder
 
@@ -54,7 +58,7 @@ class Library:
                 found = on_disk(path, importer)
             except Fault as fault:
                 whole = os.path.normpath(os.path.join(os.path.dirname(importer), path))
-                # Where the place is denied, that is said first: this one only has no file yet.
+                # A denied path is reported as denied, before a missing file is.
                 if fault.code != "import-not-found" or whole not in self.open:
                     raise
                 found = (Source(whole, ""),)
@@ -67,8 +71,7 @@ class Library:
         return source if text is None else Source(source.name, text)
 
     def sources(self, path: str, importer: str, document: str) -> tuple[Source, ...]:
-        """What an import in a document, or in a module that it imports, names; nothing where it
-        cannot be read."""
+        """Return the sources that an import names; empty if they cannot be read."""
         if path.startswith("std/"):
             return _standard(path)
         try:
@@ -77,7 +80,7 @@ class Library:
             return ()
 
     def text(self, source: Source) -> Text:
-        """A source, read."""
+        """Return the Text of a source."""
         key = source.name, source.text
         found = self._texts.get(key)
         if found is None:
@@ -86,7 +89,7 @@ class Library:
         return found
 
     def members(self, source: Source) -> Mapping[str, Meaning]:
-        """The public names of a module or of a template file."""
+        """Return the public names of a module or of a template file."""
         key = source.name, source.text
         found = self._members.get(key)
         if found is None:
@@ -96,7 +99,7 @@ class Library:
         return found
 
     def outline(self, name: str) -> Outline:
-        """The outline of an open document as it is now."""
+        """Return the outline of an open document."""
         source = self.source(name)
         found = {
             each.path: self.sources(each.path, name, name) for each in self.text(source).imports
@@ -116,7 +119,7 @@ class Library:
         return names
 
     def beyond(self, path: str, document: str) -> Iterator[str]:
-        """The names of all sources that an import in a document brings, near and far."""
+        """Yield the names of all sources that an import brings, directly or not."""
         work = [(path, document)]
         seen: set[str] = set()
         while work:
@@ -131,7 +134,7 @@ class Library:
 
 
 def folder_of(name: str) -> str | None:
-    """The folder of a document that is a file."""
+    """Return the folder of a document, if it is a file."""
     return os.path.dirname(name) if os.path.isabs(name) else None
 
 

@@ -1,12 +1,13 @@
-"""A text to all that can be said of it: its tokens, forms, scopes, mentions and definitions."""
+"""The outline of a text: its tokens, forms, scopes, mentions and definitions."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import islice
 
+from sexplang.compiler.forms.shapes import word_of
 from sexplang.hosts.language_server.scopes.binders import WALKS
-from sexplang.hosts.language_server.scopes.declarations import public, word_of
+from sexplang.hosts.language_server.scopes.declarations import public
 from sexplang.hosts.language_server.scopes.meanings import Meaning, Parameter
 from sexplang.hosts.language_server.scopes.scope_table import Scope, Scopes
 from sexplang.hosts.language_server.scopes.tolerant_tree import forms_of
@@ -18,7 +19,7 @@ from sexplang.terms.form import Form, Label, ListForm, Literal, Name
 from sexplang.terms.source import Source
 
 Load = Callable[[str], Mapping[str, Meaning]]
-"""`load(path)`: the public names of what an import names; none where it cannot be read."""
+"""`load(path)` returns the public names of an import; empty if it cannot be read."""
 
 
 @frozen(eq=False)
@@ -41,19 +42,19 @@ class Text:
     imports: tuple[Import, ...]
 
     def token_at(self, offset: int) -> Token | None:
-        """The token that ends at an offset or has it inside; of two the one before."""
+        """Return the token at an offset; of two that touch there, the one before."""
         at = bisect_left(self.tokens, offset, key=lambda token: token.end)
         return self.tokens[at] if at < len(self.tokens) else None
 
 
 @frozen(eq=False)
 class Outline:
-    """What is known of a text."""
+    """The outline of a text."""
 
     text: Text
     scopes: Scopes
     defined: tuple[Meaning, ...]
-    """All definitions, in order of the text."""
+    """All definitions, in the order of the text."""
 
     @property
     def source(self) -> Source:
@@ -61,18 +62,18 @@ class Outline:
 
 
 MOST = 200_000
-"""Tokens of a text that are read to answer questions: some 800 KB of a program."""
+"""The most tokens of a text that are read: some 800 KB of a program."""
 
 
 def text_of(source: Source) -> Text:
-    """A source, read: as much of it as can be while an editor waits."""
+    """Read a source: as much of it as takes a moment."""
     found = tuple(islice(tokens(source.text), MOST))
     forms = forms_of(source, found)
     return Text(source, found, forms, _imports_of(forms))
 
 
 def outline(text: Text, load: Load) -> Outline:
-    """The outline of a text, which may be broken in any way."""
+    """Return the outline of a text, broken or not."""
     names: dict[str, Meaning] = {}
     for each in text.imports:
         members = dict(load(each.path))
@@ -94,7 +95,7 @@ def outline(text: Text, load: Load) -> Outline:
 
 
 def _imports_of(forms: tuple[Form, ...]) -> tuple[Import, ...]:
-    """The imports at the top of a text."""
+    """Return the imports at the top of a text."""
     found = (_import(form) for form in forms if word_of(form) == "import")
     return tuple(each for each in found if each is not None)
 
@@ -118,7 +119,7 @@ def _import(form: Form) -> Import | None:
 
 @cache
 def prelude() -> Mapping[str, Meaning]:
-    """The names that every program has."""
+    """Return the names that every program has."""
     from sexplang.machine import HIGHER
     from sexplang.package.package_data import read_shipped
     from sexplang.pipeline.pipeline import STANDARD
@@ -141,5 +142,5 @@ def prelude() -> Mapping[str, Meaning]:
 
 
 def standard(module: str, text: str) -> Source:
-    """A module of the standard library, as the pipeline calls it."""
+    """Return a module of the standard library under the pipeline's name for it."""
     return Source(f"std/{module}", text)

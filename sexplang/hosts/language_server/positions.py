@@ -1,7 +1,7 @@
-"""Offsets in a text to places as an editor counts them, and back.
+r"""Offsets in a text and positions as an editor counts them.
 
-Editors count lines from 0, and columns in the units that were agreed on: UTF-16 unless the editor
-prefers others. A line ends at `\\n`, `\\r\\n` or `\\r` and nowhere else.
+Editors count lines from 0. Columns are in the agreed units, UTF-16 by default.
+A line ends at `\n`, `\r\n` or `\r` and nowhere else.
 """
 
 import re
@@ -22,11 +22,11 @@ UNITS: dict[str, Callable[[str], int]] = {
     "utf-16": lambda text: len(text) + sum(char > "\uffff" for char in text),
     "utf-32": len,
 }
-"""How long a text is, by encoding."""
+"""Functions that return the length of a text, by encoding."""
 
 
 class Places:
-    """The places of one text."""
+    """The positions of one text."""
 
     def __init__(self, text: str, encoding: str = "utf-16") -> None:
         self.text = text
@@ -43,7 +43,7 @@ class Places:
         return self.text.isascii()
 
     def position(self, offset: int) -> Position:
-        """Where an offset is."""
+        """Return the position of an offset."""
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(self._starts, offset) - 1
         start = self._starts[line]
@@ -51,7 +51,7 @@ class Places:
         return Position(line, column)
 
     def _columns(self, line: int) -> "array[int]":
-        """How far each character of a line is from its start, in units."""
+        """Return for each character of a line its distance from the start, in units."""
         if line not in self._known:
             start = self._starts[line]
             end = self._starts[line + 1] if line + 1 < len(self._starts) else len(self.text)
@@ -60,7 +60,7 @@ class Places:
         return self._known[line]
 
     def offset(self, position: Position) -> int:
-        """The offset of a place; one beyond the end of its line is that end."""
+        """Return the offset of a position; beyond the end of a line it is that end."""
         if position.line >= len(self._starts):
             return len(self.text)
         start = self._starts[position.line]
@@ -72,9 +72,9 @@ class Places:
         return min(start + at, end)
 
     def range(self, start: int, end: int) -> Range:
-        """The stretch between two offsets."""
+        """Return the range between two offsets."""
         return Range(self.position(start), self.position(end))
 
     def of(self, span: Span) -> Range:
-        """The stretch of a span of this text."""
+        """Return the range of a span of this text."""
         return self.range(span.start, span.end)

@@ -1,8 +1,7 @@
-"""What an editor sends to what is done about it, also where it is malformed.
+"""The protocol of the language server, robust against malformed messages.
 
-Every request gets its response: nobody waits for one in vain. A notification that cannot be read is
-told to the editor's log, and changes nothing. No response holds a traceback. A message of
-an enormous size is not read at all.
+Every request gets a response. An unreadable notification is logged at the editor and changes
+nothing. No response holds a traceback. No message of enormous size is read.
 """
 
 import logging
@@ -22,26 +21,26 @@ from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage
 from sexplang.guards.secrets import silent
 
 UNTOLD = -1
-"""The version of a text whose editor says none."""
+"""The version of a text whose editor sends none."""
 
 _LARGEST = 2**31 - 1
 
 MOST = 64_000_000
-"""Bytes of a message."""
+"""The most bytes of a message."""
 
 _LONGEST = 4096
-"""Bytes of a header line that are read at once."""
+"""The most bytes of a header line that are read at once."""
 
 UNREADABLE = (ValueError, RecursionError)
-"""What a text raises that is no JSON, or that is nested too deeply."""
+"""Errors for a text that is no JSON or is nested too deeply."""
 
 
 class TooLarge(Exception):
-    """A message is said to have more bytes than are read."""
+    """A message announces more bytes than are read."""
 
 
 class Incoming:
-    """Standard input, from which no message of any size is taken."""
+    """Standard input, with a limit on the size of messages."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -57,18 +56,18 @@ class Incoming:
 
 
 class Protocol(LanguageServerProtocol):
-    """The protocol as this server keeps it."""
+    """The protocol of this server."""
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """The parts of a message stay as they are until it is there as a whole."""
+        """Leave a message as plain data until it is handled as a whole."""
         return data
 
     def unreadable(self) -> None:
-        """Answers a message that is no JSON."""
+        """Answer a message that is no JSON."""
         self._send_response(None, error=JsonRpcParseError().to_response_error())
 
     def handle_message(self, message: Any) -> None:
-        """Deals with a message, which is JSON of any kind."""
+        """Handle a message, which may be any JSON."""
         refusal = self._refusal(message)
         if refusal is None:
             self._deal(
@@ -83,7 +82,7 @@ class Protocol(LanguageServerProtocol):
             self._send_response(known, error=refusal.to_response_error())
 
     def _refusal(self, message: Any) -> JsonRpcException | None:
-        """Why a message is not dealt with at all, if it is not."""
+        """Return the reason why a message is not handled at all, or None."""
         if not isinstance(message, dict):
             return JsonRpcInvalidRequest("a message is an object")
         if message.get("jsonrpc") != self.VERSION:
@@ -105,7 +104,8 @@ class Protocol(LanguageServerProtocol):
         return None
 
     def _dispatch(self, data: dict[str, Any]) -> Any:
-        """A request or a notification; None for one that is dealt with as malformed."""
+        """Return the structured request or notification; None for one that is answered as
+        malformed."""
         method = data["method"]
         if method in (lsp.TEXT_DOCUMENT_DID_OPEN, lsp.TEXT_DOCUMENT_DID_CHANGE):
             _complete(data.get("params"))
@@ -116,7 +116,7 @@ class Protocol(LanguageServerProtocol):
             if "id" in data and not is_request:
                 raise ValueError("the id of a request is a number or a text")
             return self._converter.structure(data, self.get_message_type(method) or usual)
-        except Exception as error:  # of whatever kind the library's converters raise
+        except Exception as error:  # the library's converters raise any kind
             words = f"malformed parameters: {_first(error)}"
         if is_request:
             self._send_response(data["id"], error=JsonRpcInvalidParams(words).to_response_error())
@@ -142,16 +142,16 @@ class Protocol(LanguageServerProtocol):
 
     def _send_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
         if error is not None:
-            error.data = None  # for the library's own faults, a traceback
+            error.data = None  # for an internal fault it is a traceback
         super()._send_response(msg_id, result=result, error=error)
 
     def _serialize_message(self, data: Any) -> dict[str, Any]:
-        """Everything that is sent passes here as it becomes plain data."""
+        """Return the plain data of a message, without credentials: all output passes here."""
         message = super()._serialize_message(data)
         if isinstance(message, dict):
             message = mask_message(message)
         if isinstance(data, lsp.ResponseErrorMessage):
-            message.setdefault("id", None)  # nobody knows which message was meant
+            message.setdefault("id", None)  # the request of a parse error is not known
         return message
 
     def _tell(self, words: str) -> None:
@@ -169,12 +169,12 @@ def _is_note(message: dict[str, Any]) -> bool:
 
 
 def is_logged(record: logging.LogRecord) -> bool:
-    """Whether the library's log has a record that the editor is not told as a response."""
+    """Return whether a record of the library's log is not sent as a response anyway."""
     return record.exc_info is None or not isinstance(record.exc_info[1], UNREADABLE)
 
 
 def _complete(params: Any) -> None:
-    """A text counts, whatever its editor leaves out beside it."""
+    """Fill in the version that an editor may leave out."""
     document = params.get("textDocument") if isinstance(params, dict) else None
     if not isinstance(document, dict):
         return
@@ -185,18 +185,18 @@ def _complete(params: Any) -> None:
 
 
 def _first(error: BaseException) -> str:
-    """What went wrong innermost."""
+    """Return the innermost cause of an error."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return str(error)
 
 
 _UNREDACTED = frozenset(["newText", "uri"])
-"""What goes into the person's own text, and the names of documents: they stay as they are."""
+"""The person's own text and the names of documents are not redacted."""
 
 
 def mask_message(message: dict[str, Any]) -> dict[str, Any]:
-    """The message without credentials, wherever they stand in it."""
+    """Redact the credentials in a message, in place, and return it."""
     work: list[Any] = [message]
     while work:
         place = work.pop()

@@ -1,4 +1,4 @@
-"""The features of the language server, each with what answers it."""
+"""The features of the language server."""
 
 import logging
 from collections.abc import Callable
@@ -15,11 +15,11 @@ from sexplang.hosts.language_server.editor import PAUSE, Editor
 from sexplang.hosts.language_server.protocol import UNREADABLE, Protocol, is_logged
 
 LARGEST = 1_000_000
-"""Characters of a text about which questions are answered; any text is checked."""
+"""The most characters of a text about which questions are answered; any text is checked."""
 
 
 class Server(LanguageServer):
-    """A server that answers what is no message."""
+    """The server, with an answer for input that is no message."""
 
     protocol: Protocol
 
@@ -31,8 +31,8 @@ class Server(LanguageServer):
 
 
 def server() -> tuple[LanguageServer, Editor]:
-    """A server that knows this language, and the editor that it will serve."""
-    # Whole texts: there is nothing to go out of step over what a line is.
+    """Return a server for this language, and its Editor."""
+    # Whole texts cannot go out of step over the ends of lines.
     made = Server(
         "sexplang",
         _version(),
@@ -83,11 +83,11 @@ _WATCH = lsp.Registration(
     lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES,
     lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher("**/*.{sexp,xml}")]),
 )
-"""Files that documents may import: the editor tells when one of them changes."""
+"""Files that documents may import: the editor reports changes of them."""
 
 
 def _answer(answer: "Answer", editor: Editor, params: Any) -> Any:
-    """The answer about a program; templates are checked, and editors know XML by themselves."""
+    """Return the answer about a program; None for a template, which editors know as XML."""
     source = editor.library.source(name_of(params.text_document.uri))
     is_program = not source.name.endswith(".xml") and len(source.text) <= LARGEST
     return answer(editor, params) if is_program else None

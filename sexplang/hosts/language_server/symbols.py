@@ -1,4 +1,4 @@
-"""The definitions of a text to the outline that an editor shows beside it."""
+"""Document symbols: the definitions of a text as an editor lists them."""
 
 from lsprotocol.types import DocumentSymbol, SymbolKind
 
@@ -17,7 +17,7 @@ KINDS = {
 
 
 def symbols(found: Outline, places: Places) -> list[DocumentSymbol]:
-    """The definitions, each with those inside it."""
+    """Return the definitions, nested."""
     top: list[DocumentSymbol] = []
     around: list[tuple[int, list[DocumentSymbol]]] = []
     for meaning in found.defined:

@@ -1,4 +1,4 @@
-"""What an editor says about the words of the language: one line for each, beside its syntax."""
+"""One line of documentation for each word of the language."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -45,12 +45,12 @@ LINES: dict[str, str] = {
     "with-timeout": "The body, or an error when the seconds are over.",
     "with-budget": "The body, with an account of calls, tokens, dollars and seconds.",
 }
-"""Special forms, and forms that may be special."""
+"""Documentation of special forms and of the words inside them."""
 
 
 @cache
 def special() -> Mapping[str, Meaning]:
-    """The words of the language, by name."""
+    """Return the words of the language, by name."""
     from sexplang.compiler.forms.shapes import PARTS, SHAPES
 
     lines = {word: LINES.get(word, "") for word in SHAPES}
@@ -60,7 +60,7 @@ def special() -> Mapping[str, Meaning]:
 
 
 def syntax_of(word: str) -> str:
-    """How a special form is written, if that is known."""
+    """Return the syntax of a special form, if it has one."""
     from sexplang.compiler.forms.shapes import SHAPES
 
     shape = SHAPES.get(word)
@@ -72,6 +72,6 @@ LABELS: dict[str, tuple[str, ...]] = {
     "define-input": ("type", "choices", "doc", "default"),
     "par-map": ("limit",),
 }
-"""Labels that a special form takes."""
+"""The labels of special forms."""
 
 INPUT_TYPES = ("string", "number", "integer", "boolean", "json", "file")

@@ -1,6 +1,6 @@
-"""What a person types to what it gives, until the person leaves: `sexplang repl`.
+"""The interactive session: `sexplang repl`.
 
-Without a terminal, or without prompt_toolkit, lines of standard input are read as they come.
+Without a terminal or without prompt_toolkit it reads plain lines of standard input.
 """
 
 import gc
@@ -24,8 +24,8 @@ _INSTALL = "pip install 'sexplang[repl]'"
 
 
 def repl(settings: Settings) -> int:
-    """Runs a session. From a pipe, 1 if anything that was entered failed."""
-    # A command that ends soon does without looking for garbage; this one stays.
+    """Run a session; return 1 if standard input is no terminal and an input failed."""
+    # Short commands run without the garbage collector; this one stays.
     gc.enable()
     if sys.stdin is None:
         say("there is no standard input to read; pipe the text in")
@@ -51,7 +51,7 @@ def repl(settings: Settings) -> int:
 
 
 def _enter(session: Session, text: str | None, is_terminal: bool) -> None:
-    """Runs one input, or the file that the command names; Ctrl-C stops that and nothing else."""
+    """Run one input, or the file of the command line; Ctrl-C stops only that."""
     try:
         if text is None:
             session.load(session.settings.file or "-", session.settings.inputs)

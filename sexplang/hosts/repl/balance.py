@@ -1,4 +1,4 @@
-"""What is typed so far to whether it is all, and to where the next line should begin."""
+"""Whether typed text is complete, and the indentation of its next line."""
 
 from sexplang.hosts.tokens import CLOSING, OPENING, tokens
 from sexplang.reader import read
@@ -11,8 +11,10 @@ _OPEN = frozenset(
 
 
 def is_whole(text: str) -> bool:
-    """Whether a text is a piece to enter: nothing in it waits for more. What is wrong in another
-    way is whole too: more of it would not mend it."""
+    """Return whether a text is complete: nothing in it waits for more.
+
+    Text with any other error is complete too, because more text would not repair it.
+    """
     if text.lstrip().startswith(":"):
         return True
     try:
@@ -31,8 +33,11 @@ def _waits(code: str, span: object, text: str) -> bool:
 
 
 def indentation(text: str) -> int:
-    """How many spaces the line after a text begins with: two more than the innermost call that is
-    open, one more than the innermost `[` or `{`, none in a string."""
+    """Return the spaces before the next line.
+
+    They are two more than the innermost open call, one more than the innermost `[` or `{`, and none
+    in a string.
+    """
     opened: list[tuple[str, int]] = []
     for token in tokens(text):
         if token.kind == "OPEN":

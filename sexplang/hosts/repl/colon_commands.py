@@ -1,4 +1,4 @@
-"""What begins with a colon, for the person and not for the program, to what it does."""
+"""The commands of the session that begin with a colon."""
 
 import shlex
 from collections.abc import Callable
@@ -27,7 +27,7 @@ class Quit(Exception):
 
 
 def obey(session: Session, text: str) -> None:
-    """Does what `:word …` says. Raises Quit."""
+    """Perform `:word …`. Raises Quit."""
     word, _, rest = text.strip().partition(" ")
     order = _ORDERS.get(word)
     if order is None:

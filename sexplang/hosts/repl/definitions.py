@@ -1,8 +1,9 @@
-"""A name to what a person is told of it, and what is typed of one to the names that it may be."""
+"""Completion and documentation of the names of a session."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from sexplang.compiler.forms.shapes import word_of
 from sexplang.hosts.language_server.hover import headline, read_documentation
 from sexplang.hosts.language_server.outline import prelude
 from sexplang.hosts.language_server.scopes.declarations import (
@@ -11,7 +12,6 @@ from sexplang.hosts.language_server.scopes.declarations import (
     list_private,
     outward,
     task_meaning,
-    word_of,
 )
 from sexplang.hosts.language_server.scopes.meanings import Meaning, Parameter
 from sexplang.hosts.language_server.syntax_lines import special, syntax_of
@@ -24,8 +24,8 @@ from sexplang.terms.values.value import Operation, Task
 
 
 def candidates(typed: str, names: Mapping[str, Export]) -> list[str]:
-    """The names that begin as typed, sorted: those of the session, of the language, and for
-    `u.f` those of a module."""
+    """Return the names that begin as typed, sorted: of the session, the language and, for `u.f`, a
+    module."""
     head, dot, _ = typed.partition(".")
     inside = _inside(names.get(head)) if dot else {}
     if inside:
@@ -36,7 +36,7 @@ def candidates(typed: str, names: Mapping[str, Export]) -> list[str]:
 
 
 def explain(name: str, names: Mapping[str, Export]) -> str | None:
-    """How a name is written and what it means, or None where nothing is called so."""
+    """Return the use and the meaning of a name; None for an unknown name."""
     meaning = _meaning(name, names)
     if meaning is None:
         return None
@@ -49,7 +49,7 @@ def explain(name: str, names: Mapping[str, Export]) -> str | None:
 
 
 def _kind(meaning: Meaning) -> str:
-    """What it is, where its form does not tell: no macro or special form is a value."""
+    """Return the kind of a meaning whose form does not tell it."""
     if meaning.kind == "syntax":
         return "a macro"
     if meaning.kind != "special form":
@@ -95,7 +95,7 @@ def _of(name: str, export: Export) -> Meaning:
 
 
 def _macro(name: str, macro: Macro) -> Meaning:
-    """A macro with each of its patterns, written as a use of it, and the comment above it."""
+    """Return the meaning of a macro: each pattern as a use of it, and the comment above it."""
     source = macro.span.source
     uses: list[str] = []
     for form in flat(read(source)):

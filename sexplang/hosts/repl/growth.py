@@ -1,15 +1,15 @@
-"""A program and a further piece of it to the program with that piece.
+"""A program that grows by pieces.
 
-Law: nothing is changed in place: a piece that is refused, or whose run fails, leaves no trace.
+Law: nothing is changed in place. A piece that is refused or fails leaves no trace.
 
-Functions that were entered in earlier pieces are compiled again together with a piece that gives
-another meaning to a name in them, so that they mean what the name means now. Values keep what they
-were made of.
+A piece may give a name another meaning. Functions of earlier pieces that use the name are compiled
+again with it, so that they have the new meaning. Values keep the old one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from sexplang.hosts.language_server.scopes.declarations import flat, read_declaration, word_of
+from sexplang.compiler.forms.shapes import word_of
+from sexplang.hosts.language_server.scopes.declarations import flat, read_declaration
 from sexplang.pipeline.pipeline import Builder, Find, Plans
 from sexplang.terms.classes.node import define, evolve, field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
@@ -23,7 +23,7 @@ from sexplang.terms.values.value import Task
 @define
 class _Pieces(Builder):
     def _register(self, named: Task | TemplateNode) -> None:
-        # A session may define a task again, as it may any name.
+        # A session may define a task again, like any name.
         self.tasks.pop(named.name, None)
         self.called.pop(named.name, None)
         super()._register(named)
@@ -39,17 +39,17 @@ class _Function:
 
 @frozen(eq=False)
 class GrowingProgram:
-    """All pieces so far: what they define, and the program that they make."""
+    """All pieces so far: their definitions, and the program that they make."""
 
     builder: Builder
     program: Program
     names: Mapping[str, Export] = field(factory=dict)
     functions: Mapping[str, _Function] = field(factory=dict)
     stale: tuple[tuple[str, Diagnostic], ...] = ()
-    """Functions that still mean what the last piece defined anew, and why."""
+    """Functions that keep the old meaning of the last piece's names, and why."""
 
     def extend(self, source: Source, forms: tuple[Form, ...]) -> "GrowingProgram":
-        """The program with another piece. Raises Diagnostics if it is none."""
+        """Return the program with another piece. Raises Diagnostics."""
         grown = self._with(source, forms, {})
         again = self._dependents(grown, forms)
         if not again:
@@ -70,7 +70,7 @@ class GrowingProgram:
             called=dict(old.called),
             units=list(old.units),
             functions=list(old.functions),
-            # A file that is imported again may have changed.
+            # An imported file may have changed since.
             exports={name: old.exports[name] for name in old.exports if name.startswith("std/")},
             loading=[],
             findings=[],
@@ -87,8 +87,11 @@ class GrowingProgram:
         return GrowingProgram(builder, program, {**self.names, **unit.exports}, functions)
 
     def _dependents(self, grown: "GrowingProgram", forms: Iterable[Form]) -> dict[str, _Function]:
-        """The functions of earlier pieces in which a name means something else now, directly or
-        through one another. What is only hidden by a `bind` still means what it did."""
+        """Return the functions of earlier pieces in which a name means something else now.
+
+        This includes functions that use such functions. A name that a `bind` only hides keeps its
+        meaning.
+        """
         bound = {_target(form) for form in flat(forms) if word_of(form) == "bind"}
         work = [
             name
@@ -107,13 +110,13 @@ class GrowingProgram:
 
 
 def beginning(find: Find) -> GrowingProgram:
-    """A program without pieces, whose imports `find` finds."""
+    """Return a program without pieces; `find` finds its imports."""
     return GrowingProgram(_Pieces(find, {}, {}, plan=Plans), Program((), (), (), {}))
 
 
 def in_pieces(forms: Iterable[Form]) -> Iterator[tuple[Form, ...]]:
-    """Forms that are entered together to pieces: each is one by itself, but functions side by
-    side may call each other."""
+    """Split forms that are entered together into pieces: adjacent functions, which may call each
+    other, are one piece."""
     group: list[Form] = []
     for form in forms:
         if _is_function(form):
@@ -128,7 +131,7 @@ def in_pieces(forms: Iterable[Form]) -> Iterator[tuple[Form, ...]]:
 
 
 def _same(one: Export, other: Export) -> bool:
-    # What stands for a module is made anew for each piece.
+    # The value of a module is made anew for each piece.
     return one is other or (one.shape is not None and one.shape is other.shape)
 
 
@@ -143,7 +146,7 @@ def _target(form: Form) -> str:
 
 
 def _functions(forms: Iterable[Form]) -> dict[str, _Function]:
-    """The functions that a piece defines, by name."""
+    """Return the functions that a piece defines, by name."""
     return {
         _target(form): _Function(form, frozenset(_names(form)))
         for form in flat(forms)
@@ -152,7 +155,7 @@ def _functions(forms: Iterable[Form]) -> dict[str, _Function]:
 
 
 def _names(form: Form) -> Iterator[str]:
-    """All symbols in a form, and the heads of paths."""
+    """Yield all symbols in a form, and the heads of paths."""
     work = [form]
     while work:
         form = work.pop()

@@ -1,4 +1,4 @@
-"""Lines of standard input to the texts to enter: from a pipe, and on a bare terminal."""
+"""Inputs from lines of standard input: a pipe, or a terminal without prompt_toolkit."""
 
 import sys
 from collections.abc import Iterator
@@ -10,8 +10,7 @@ PROMPT, MORE = "> ", "… "
 
 
 def texts(is_terminal: bool) -> Iterator[str]:
-    """What is to be entered, in turn: as many lines as make it whole, and what is left at the
-    end."""
+    """Yield each input: as many lines as make it complete, and the rest at the end."""
     lines: list[str] = []
     while True:
         try:
@@ -42,5 +41,5 @@ def _line(is_terminal: bool, more: bool) -> str | None:
             print()
             return None
     raw = sys.stdin.buffer.readline()
-    # A byte that is no text is refused by the reader, at its place.
+    # The reader refuses a byte that is no text, at its place.
     return raw.decode("utf-8", "replace") if raw else None

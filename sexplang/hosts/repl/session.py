@@ -1,4 +1,4 @@
-"""Texts that are entered to what they give: definitions are kept, values and errors are shown."""
+"""The state of a session: it runs inputs, keeps definitions, shows values and errors."""
 
 import sys
 from typing import Any, TextIO
@@ -20,26 +20,26 @@ from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault, Record, Value
 
 LONGEST = 20_000
-"""Characters of a value that are shown."""
+"""The most characters of a value that are shown."""
 
 _NAMELESS = "what-is-typed"
-"""The name of a function whose body is looked at and not run."""
+"""The name of a function whose body is checked and not run."""
 
 
 @define(eq=False)
 class Session:
-    """Where a person stands. What is in it is replaced as a whole, and only by what succeeded."""
+    """One session. Its state is replaced as a whole, and only after success."""
 
     settings: Settings
     out: TextIO
     err: TextIO
     folder: str | None = None
-    """What the loaded file may read, and where relative paths start."""
+    """The folder that the loaded file may read, and the start of relative paths."""
     failures: int = 0
     growing: GrowingProgram = field(init=False)
     standing: Standing = field(init=False, factory=Standing)
     before: list[tuple[GrowingProgram, Standing]] = field(factory=list)
-    """What `:undo` goes back to."""
+    """The state that `:undo` returns to."""
     _inputs: int = 0
     _sources: dict[str, Source] = field(factory=dict)
     _model: Any = None
@@ -50,7 +50,7 @@ class Session:
         self.growing = beginning(self._find)
 
     def enter(self, text: str) -> None:
-        """Runs the forms of a text, one after the other, up to the first that fails."""
+        """Run the forms of a text in order, up to the first that fails."""
         from sexplang.reader import read
 
         self._inputs += 1
@@ -63,7 +63,7 @@ class Session:
             self.refuse(found.diagnostics)
 
     def load(self, path: str, inputs: tuple[str, ...] = ()) -> None:
-        """Runs a file as one piece, with its inputs; it may read its folder, as in `run`."""
+        """Run a file as one piece, with its inputs; it may read its folder, as in `run`."""
         from sexplang.reader import read
 
         try:
@@ -76,7 +76,7 @@ class Session:
             self.refuse(found.diagnostics)
 
     def foresee(self, text: str) -> str:
-        """What running a text would ask for, and how often a model. Raises Diagnostics."""
+        """Return the requests and the model calls that a text would make. Raises Diagnostics."""
         from sexplang.pipeline.pipeline import inspect
         from sexplang.reader import read
 
@@ -89,23 +89,23 @@ class Session:
         report = inspect(self.growing.extend(source, (define, call)).program)
         row = next(row for row in report.effects if row.name == _NAMELESS)
         line = f"it performs {', '.join(row.operations) or 'nothing'}"
-        # What was run before has been asked already, so it must not be counted again.
+        # Earlier pieces have run already and do not count again.
         known = inspect(self.growing.program).calls
         return f"{line}; {report.says()}" if known.is_zero else line
 
     def undo(self) -> bool:
-        """Back to before the last piece that succeeded, if there is one."""
+        """Undo the last piece that succeeded; return whether there was one."""
         if self.before:
             self.growing, self.standing = self.before.pop()
             return True
         return False
 
     def say(self, words: str) -> None:
-        """A line for the person, not the program's."""
+        """Print a line for the person, not of the program."""
         print(draw_hidden(words, keep="\n"), file=self.err, flush=True)
 
     def refuse(self, found: tuple[Diagnostic, ...]) -> None:
-        """Shows what is wrong with an input."""
+        """Show the diagnostics of an input."""
         self.failures += 1
         self._show(found)
 
@@ -183,13 +183,13 @@ class Session:
         return permissions_of(self.settings, self.folder)
 
     def _servers(self) -> Any:
-        """The MCP servers, made once: a server goes on where the input before left it."""
+        """Return the MCP servers, made once: a server keeps its state between inputs."""
         if self._serving is None:
             self._serving = servers_of(self.settings, self.folder)
         return self._serving
 
     def close(self) -> None:
-        """Ends what was started outside."""
+        """Close the servers."""
         if self._serving is not None:
             self._serving.close()
 
@@ -222,7 +222,7 @@ class Session:
                 servers=self._servers(),
             )
         )
-        # A script of replies goes on where the input before left it.
+        # A script of replies continues from input to input.
         self._model = table["model"] = self._model or table["model"]
         live = self.err.isatty()
         self._progress = Progress(self.err, live=live, quiet=self.settings.quiet)

@@ -1,4 +1,4 @@
-"""A terminal to the texts to enter: history, completion, colours, several lines at once."""
+"""Inputs from a terminal: history, completion, colours, several lines."""
 
 import os
 import re
@@ -26,7 +26,7 @@ _WORD = re.compile(r"""[^\s,()\[\]{}"';`~]*$""")
 
 
 def texts(session: Session, environment: Mapping[str, str]) -> Iterator[str]:
-    """What a person enters, in turn, until Ctrl-D."""
+    """Yield each input until Ctrl-D."""
     prompt: PromptSession[str] = PromptSession(
         PROMPT,
         multiline=True,
@@ -70,7 +70,8 @@ def _keys() -> KeyBindings:
 
 
 class _Names(Completer):
-    """Completes names of the session and of the language, orders, and files after `:load`."""
+    """Completes names of the session and of the language, colon commands, and files after
+    `:load`."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -92,7 +93,7 @@ class _Names(Completer):
 
 
 def _history(environment: Mapping[str, str]) -> History:
-    """What was typed in earlier sessions. It may hold what nobody else should read."""
+    """Return the history of earlier sessions. Only its owner may read the file."""
     home = environment.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     path = os.path.join(home, "sexplang", "history")
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""A recorded run to something to look at: `runs report`, one page of HTML or one JSON document."""
+"""`sexplang runs report`: the report of a recorded run, as HTML or JSON."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from sexplang.terms.diagnostic import Diagnostic
 
 
 def report(path: str, to: str | None, *, as_json: bool) -> int:
-    """Writes the report on a recording to a file, or to standard output."""
+    """Write the report of a recording to a file or to standard output; return the exit status."""
     from sexplang.guards.secrets import redact_text
     from sexplang.hosts.report.entries import as_data, sum_entries
     from sexplang.hosts.report.page import page
@@ -55,8 +55,7 @@ def report(path: str, to: str | None, *, as_json: bool) -> int:
 
 
 def _put(path: str, text: str) -> None:
-    """A whole new file in the place of an old one. Nobody else may read it: it holds what was said
-    to models."""
+    """Write a file atomically. Only its owner may read it: it holds what models were told."""
     path = os.path.realpath(path)
     if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device stays one
         with open(path, "w", encoding="utf-8") as file:

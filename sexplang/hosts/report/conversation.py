@@ -1,6 +1,4 @@
-"""The requests of a task → its conversation: what the model was told, what it said, what its tools
-gave.
-"""
+"""The conversation of a task: its messages, the model's replies, the results of tools."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -11,15 +9,14 @@ from sexplang.terms.json.tagged import pack
 from sexplang.terms.values.value import Record, Value
 
 SAYING = ("request", "compaction")
-"""The kinds of entries that a conversation is made of."""
+"""The kinds of entries that make a conversation."""
 
 LONGEST = 200
-"""So many characters of data stand in one line."""
+"""The most characters of data in one line."""
 
 
 def conversation(entries: Iterable[Entry]) -> Html | None:
-    """What was said in model calls that follow each other, each message once; None if there are
-    none."""
+    """Return the messages of consecutive model calls, each once; None if there are none."""
     parts: list[Html] = []
     said: list[Any] = []
     system: Any = None
@@ -31,7 +28,7 @@ def conversation(entries: Iterable[Entry]) -> Html | None:
             is_compacted = True
             continue
         payload = _payload(entry)
-        if payload is None:  # it was withdrawn: what it was asked is not recorded
+        if payload is None:  # it was withdrawn: its payload is not recorded
             parts += _show_reply(entry, None)
             continue
         if payload.get("system") and payload["system"] != system:
@@ -41,7 +38,7 @@ def conversation(entries: Iterable[Entry]) -> Html | None:
             tools = payload["tools"]
             parts.append(_tools(tools))
         messages = list(payload["messages"])
-        if is_compacted and len(said) <= len(messages):  # the same, of which some were emptied
+        if is_compacted and len(said) <= len(messages):  # the same messages, some of them emptied
             new = messages[len(said) :]
         else:
             new = _new(said, messages)
@@ -54,7 +51,7 @@ def conversation(entries: Iterable[Entry]) -> Html | None:
 
 
 def turn(entry: Entry) -> Html | None:
-    """What one model call was asked last, and what it replied."""
+    """Return the last message and the reply of one model call."""
     payload = _payload(entry)
     if payload is None:
         parts = _show_reply(entry, None)
@@ -70,12 +67,12 @@ def turn(entry: Entry) -> Html | None:
 
 
 def data(value: Value) -> Html:
-    """A value as text, or as JSON that is laid out."""
+    """Return a value as text, or as formatted JSON."""
     return tag("pre", value if isinstance(value, str) else layout_json(pack(value)))
 
 
 def layout_json(json: Any) -> str:
-    """JSON as text: what is short on one line. Deep data do not end up in Python's stack."""
+    """Return JSON as text: short parts on one line. It does not recurse."""
     out: list[str] = []
     work: list[Any] = [("", json, 0)]
     while work:
@@ -126,7 +123,7 @@ def _reply(entry: Entry) -> Any:
 
 
 def _show_reply(entry: Entry, reply: Any) -> list[Html]:
-    """The reply; or as much of it as had arrived when the call was cut or failed."""
+    """Return the reply, or the part that had arrived when the call ended early."""
     if reply is not None:
         return [_message("reply", reply)]
     text = _so_far(entry)
@@ -138,17 +135,17 @@ def _so_far(entry: Entry) -> str | None:
         return None
     part = entry.row if entry.row is not None else entry.part
     value = part.reply if part is not None else None
-    if isinstance(value, Record):  # a call that failed in the middle: its error
+    if isinstance(value, Record):  # the error of a call that failed in the middle
         value = {"text": value.fields.get("content")}
     text = value.get("text") if isinstance(value, dict) else None
     return text if isinstance(text, str) and text else None
 
 
 def _new(said: list[Any], messages: list[Any]) -> list[Any]:
-    """The messages that have not been said before; all of them in another conversation."""
+    """Return the messages that are new; all of them in another conversation."""
     if messages[: len(said)] == said:
         return messages[len(said) :]
-    # A reply may be told again in another form than it came.
+    # The reply may have another form in the next request.
     if said and messages[: len(said) - 1] == said[:-1]:
         return messages[len(said) - 1 :]
     return messages
@@ -188,7 +185,7 @@ def _blocks(blocks: Iterable[Any]) -> Iterator[Html]:
 
 
 def _tools(tools: Any) -> Html:
-    """What the model may call: names to be seen, the rest to be opened."""
+    """Return the tools of a model: names, and definitions to unfold."""
     listed = tools if isinstance(tools, (tuple, list)) else ()
     names = ", ".join(
         str(each.get("name")) if isinstance(each, dict) else str(each) for each in listed
@@ -198,7 +195,7 @@ def _tools(tools: Any) -> Html:
 
 
 def error_of(error: Record) -> Html:
-    """An error, and everything that it holds."""
+    """Return an error with its details."""
     fields = error.fields
     head = f"{fields.get('type')} {fields.get('reason')}: {fields.get('message')}"
     parts = [tag("p", head)]

@@ -1,4 +1,4 @@
-"""A recording → what each of its entries took, with that of everything below it."""
+"""The sums of a recorded run: usage, time and dollars of each entry and of everything below it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,15 +15,17 @@ USAGE = (
     "cache_creation_input_tokens",
     "cache_read_input_tokens",
 )
-"""What a model reports; tokens that a prompt cache keeps or gives come beside the input's own."""
+"""The counters of a model's usage. Cached tokens are separate from `input_tokens`."""
 
 
 @define(eq=False)
 class Sum:
-    """What an entry took, and what stands below it: `rows` are requests that were answered,
-    `tries` the attempts beyond the first of each, `withdrawn` the model calls whose replies nobody
-    wanted any more, `uncounted` the attempts whose input nobody counted. `usd` is None where nobody
-    knows a price."""
+    """The sums of an entry and of everything below it.
+
+    `rows` are answered requests, `tries` the attempts beyond the first of each, `withdrawn` the
+    withdrawn model calls, `uncounted` the attempts whose input was not counted. `usd` is None if a
+    price is not known.
+    """
 
     rows: int = 0
     calls: int = 0
@@ -49,8 +51,10 @@ class Sum:
 
 @define(eq=False)
 class Run:
-    """A recording with its sums, by the numbers of its entries. Times are seconds since the epoch;
-    `until` is the last of which the recording knows."""
+    """A recording with its sums, by the numbers of its entries.
+
+    Times are seconds since the epoch; `until` is the last that is recorded.
+    """
 
     recording: Recording
     sums: dict[int, Sum] = field(factory=dict)
@@ -62,7 +66,7 @@ class Run:
 
     @property
     def state(self) -> str:
-        """How the run ended: done, failed, or not finished."""
+        """Return how the run ended: done, failed, or not finished."""
         if self.root.ended is None:
             return "not finished"
         return "failed" if self.root.error is not None else "done"
@@ -72,11 +76,11 @@ class Run:
 
 
 def sum_entries(recording: Recording) -> Run:
-    """The sums of every entry."""
+    """Return the recording with the sums of every entry."""
     default = recording.root.model or ""
 
     def price(named: str | None, name: str, *tokens: int) -> float | None:
-        if name not in recording.prices:  # made by an older version, or for nothing
+        if name not in recording.prices:  # the recording has no prices
             then = recording.answers.get(named)
             asked = default if then is None else then.model
             if asked.partition(":")[0] in FREE:
@@ -90,7 +94,7 @@ def sum_entries(recording: Recording) -> Run:
     run = Run(recording, until=max([each.ended or each.began for each in entries]))
     for entry in entries:
         run.sums[entry.number] = _own(entry, price)
-    for entry in reversed(entries):  # whoever stands below another has begun after it
+    for entry in reversed(entries):  # an entry begins after its parent
         if entry.above is not None:
             run.sums[entry.above.number].add(run.sums[entry.number])
     run.sums[run.root.number].withdrawn += recording.unmade
@@ -121,24 +125,24 @@ def _own(entry: Entry, price: Any) -> Sum:
 
 
 def _was_cut_uncounted(part: Any) -> bool:
-    """Whether an attempt was under way of which nothing was counted."""
+    """Return whether an attempt was cut of which nothing was counted."""
     return isinstance(part, dict) and "uncounted" in part
 
 
 def model_in_program(entry: Entry) -> str | None:
-    """The model that the program named, if it named one."""
+    """Return the model that the program named, or None."""
     return None if entry.row is None else events.model_name_of(entry.row)
 
 
 def model_of_host(run: Run, entry: Entry) -> str | None:
-    """The model that the host asked for it."""
+    """Return the model that the host asked for it."""
     is_call = entry.kind == "request" and entry.name == "model"
     then = run.recording.answers.get(model_in_program(entry)) if is_call else None
     return None if then is None else then.model
 
 
 def model_of(entry: Entry) -> str | None:
-    """Who replied, as the reply says."""
+    """Return the model that the reply names."""
     row = entry.row or entry.part
     return None if row is None else row.model
 
@@ -148,7 +152,7 @@ def _count(number: Any) -> int:
 
 
 def around(entry: Entry) -> Iterator[Entry]:
-    """What an entry stands in, the nearest first."""
+    """Yield the ancestors of an entry, the nearest first."""
     above = entry.above
     while above is not None:
         yield above
@@ -156,7 +160,7 @@ def around(entry: Entry) -> Iterator[Entry]:
 
 
 def as_data(run: Run) -> str:
-    """The rows as one JSON document; half surrogate pairs, which no file takes, are escaped."""
+    """Return the rows as one JSON document; lone surrogates are escaped."""
     rows = [_plain(run, each) for each in run.recording.rows]
     total = run.sums[run.root.number]
     text = dump(

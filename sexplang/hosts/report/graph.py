@@ -1,7 +1,7 @@
-"""The work of a run → its graph, as Mermaid text and as a drawing.
+"""The graph of a run's work, as Mermaid text and as SVG.
 
-A part of a plan stands behind those that it comes after, else behind what it is a part of. A branch
-that does one thing is that thing. Of many alike some are shown, and the rest are counted.
+A node of a plan follows the nodes that it comes after; any other work follows its parent. A branch
+with one work in it is drawn as that work. Of many alike some are shown and the rest are counted.
 """
 
 from sexplang.hosts.report.markup import Html, tag
@@ -9,19 +9,21 @@ from sexplang.runtime.journal.recording_reader import Entry
 from sexplang.terms.classes.node import define, field
 
 SIBLINGS = 12
-"""So many works within another are shown."""
+"""The most children of one work that are shown."""
 
 DEEPEST, MOST = 12, 300
-"""Works in works, and nodes of the whole graph, that are shown."""
+"""The most levels and nodes of the graph that are shown."""
 
 WIDE, HIGH, GAP, LONGEST = 190, 30, 40, 26
-"""Pixels of a node, those between columns, and characters of its name."""
+"""Pixels of a node and between columns, and the characters of its name."""
 
 
 @define(eq=False)
 class Node:
-    """A node of the graph; `before` are those with an edge to it. `column` and `line` say where
-    it is drawn."""
+    """A node of the graph.
+
+    `before` are the nodes with an edge to it; `column` and `line` are its place.
+    """
 
     name: str
     state: str
@@ -31,7 +33,7 @@ class Node:
 
 
 def graph(root: Entry) -> list[Node]:
-    """The nodes, each after all that it comes after."""
+    """Return the nodes in topological order."""
     top = Node(_name([root]), _state(root))
     found = [top]
     work = [(root, top, 0)]
@@ -52,7 +54,7 @@ def graph(root: Entry) -> list[Node]:
 
 
 def mermaid(nodes: list[Node]) -> str:
-    """The graph as text for Mermaid."""
+    """Return the graph as Mermaid text."""
     names = {id(node): f"n{at}" for at, node in enumerate(nodes)}
     lines = ["flowchart LR"]
     for node in nodes:
@@ -62,7 +64,7 @@ def mermaid(nodes: list[Node]) -> str:
 
 
 def drawing(nodes: list[Node]) -> Html:
-    """The graph as SVG."""
+    """Return the graph as SVG."""
     width = max([node.column for node in nodes]) * (WIDE + GAP) + WIDE + 2
     height = max([node.line for node in nodes]) * (HIGH + 10) + HIGH + 2
     edges = [_edge(before, node) for node in nodes for before in node.before]
@@ -79,8 +81,10 @@ def drawing(nodes: list[Node]) -> Html:
 
 
 def _chain(entry: Entry) -> list[Entry]:
-    """The works of one node, the outermost first: each but the last is a branch with one work in
-    it, or has nothing in it but the last one."""
+    """Return the works of one node, the outermost first.
+
+    Each but the last is a branch with one work in it, or holds only the last one.
+    """
     found = [entry]
     while len(below := _works(found[-1])) == 1:
         if found[-1].kind not in ("branch", "race") and _works(below[0]):
@@ -94,7 +98,7 @@ def _works(entry: Entry) -> list[Entry]:
 
 
 def _name(chain: list[Entry]) -> str:
-    """What a node is called; a branch goes without saying if there is something in it."""
+    """Return the name of a node; a branch is left out if there is something in it."""
     said = [each for each in chain if each.kind not in ("branch", "race")] or chain[-1:]
     named = ("task", "subagent", "plan-node")
     return " › ".join(
@@ -109,8 +113,8 @@ def _state(entry: Entry) -> str:
 
 
 def _arrange(nodes: list[Node]) -> list[Node]:
-    """Columns by what comes before; lines so that no two nodes meet, and a node stands at the
-    middle of those behind it."""
+    """Assign columns by the longest path, and lines so that no nodes overlap and each stands at the
+    middle of its successors."""
     behind: dict[int, list[Node]] = {}
     for node in nodes:
         node.column = 1 + max([before.column for before in node.before], default=-1)
@@ -147,7 +151,7 @@ def _box(node: Node) -> Html:
 
 
 def _quote(name: str) -> str:
-    """A name as it may stand between quotes: Mermaid knows some signs by their numbers."""
+    """Return a name quoted for Mermaid, with some characters as numbers."""
     return "".join(
         char if char.isalnum() or char in " .,:;/_-+=()›" else f"#{ord(char)};" for char in name
     )

@@ -1,6 +1,7 @@
-"""Text → HTML. Law: a str is escaped wherever it goes; only what is made here is markup.
+"""HTML with escaped text.
 
-So nothing that a model or a program wrote can become a tag, steer the page or hide in it.
+Law: a str is escaped wherever it goes; only this module makes markup. No text of a model or a
+program can become a tag, steer the page or hide in it.
 """
 
 import re
@@ -21,15 +22,19 @@ class Html(str):
 
 
 def text(words: str) -> Html:
-    """Words as they are, with whatever would be obeyed or hidden drawn as a visible sign."""
+    """Return escaped text, with a visible sign for each character that would be obeyed or
+    hidden."""
     if isinstance(words, Html):
         return words
     return Html(escape(draw_hidden(clean(words), keep="\n\t"), quote=True))
 
 
 def start(name: str, /, **attributes: "str | int | float | bool | None") -> Html:
-    """The beginning of an element; an attribute that is None or False is left out. `_` stands for
-    `-`, and one at the end for nothing."""
+    """Return a start tag.
+
+    Attributes that are None or False are left out. `_` in a name becomes `-`, and one at the end is
+    dropped.
+    """
     parts = [name]
     for key, value in attributes.items():
         if value is None or value is False:
@@ -40,13 +45,12 @@ def start(name: str, /, **attributes: "str | int | float | bool | None") -> Html
 
 
 def tag(name: str, /, *below: str, **attributes: "str | int | float | bool | None") -> Html:
-    """An element; what is below it is escaped, unless it is markup."""
+    """Return an element; its content is escaped unless it is markup."""
     return Html(f"{start(name, **attributes)}{''.join(map(text, below))}</{name}>")
 
 
 def inline_json(json: str) -> Html:
-    """JSON as it may stand in a script element: a `<` in it, or what would steer or hide text, is
-    only ever part of a string, and an escape there."""
+    """Return JSON for a script element: `<` and characters that steer or hide text are escaped."""
     return Html(_STEERING.sub(_escape, json))
 
 
@@ -59,5 +63,5 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def digest(code: str) -> str:
-    """How a content security policy names a style or a script."""
+    """Return the hash of a style or a script for a content security policy."""
     return f"'sha256-{b64encode(sha256(code.encode()).digest()).decode()}'"

@@ -1,6 +1,6 @@
-"""A recorded run → one page of HTML that needs nothing else: no network, no other file.
+"""The report of a run as one HTML page without network or other files.
 
-The rows are there without a script; it folds, finds, sorts and lays out raw JSON.
+The rows are visible without the script. It folds, finds and sorts them and formats raw JSON.
 """
 
 from collections.abc import Iterator
@@ -17,16 +17,16 @@ from sexplang.terms.model.roles import normalize_name
 from sexplang.terms.values.abbreviation import shorten_names
 
 DEEPEST = 24
-"""So deep rows stand in rows; what is deeper stands beside its parent."""
+"""The deepest nesting of rows; a deeper row is beside its parent."""
 
 FEW = 400
-"""So many rows are all unfolded."""
+"""The most rows that are all unfolded."""
 
 HEADS = ("what", "when", "seconds", "tokens", "US dollars", "tries")
 
 
 def page(run: Run) -> str:
-    """The page of a run."""
+    """Return the page of a run."""
     style, script = _beside("page.css"), _beside("page.js")
     policy = f"default-src 'none'; style-src {digest(style)}; script-src {digest(script)}"
     head = tag(
@@ -127,7 +127,7 @@ def _bar() -> Html:
 
 
 def _tree(run: Run) -> Iterator[Html]:
-    """The rows, each within its parent's."""
+    """Yield the rows, each within its parent's."""
     order = {entry.number: at for at, entry in enumerate(run.recording.rows)}
     work: list[tuple[Entry, int] | Html] = [(run.root, 0)]
     close = Html("</details>")
@@ -148,7 +148,7 @@ def _tree(run: Run) -> Iterator[Html]:
 
 
 def _opening(run: Run, entry: Entry, depth: int, at: int | None) -> Html:
-    """A row, and what is to be seen when it is opened; its end comes after the rows below."""
+    """Return the start of a row with its details; its end follows the rows below."""
     total = run.sums[entry.number]
     is_open = bool(entry.below) and (depth < 3 or len(run.recording.rows) <= FEW)
     words = [
@@ -212,7 +212,7 @@ def _name(run: Run, entry: Entry) -> Iterator[str]:
 
 
 def _models(run: Run, entry: Entry) -> str | None:
-    """Who was named, and who answered."""
+    """Return the model that was named and the model that answered."""
     named, model = model_in_program(entry), model_of(entry)
     if named is None and model is None and entry.row is not None:
         asked = model_of_host(run, entry)
@@ -223,7 +223,7 @@ def _models(run: Run, entry: Entry) -> str | None:
 
 
 def _first(entry: Entry) -> str | None:
-    """What an operation is given first, if that is a text: a path, a name, some words."""
+    """Return the first argument of an operation if it is text: a path, a name, some words."""
     arguments = entry.row.arguments if entry.row is not None else ()
     first = arguments[0] if arguments else None
     return shorten_names(first) if isinstance(first, str) else None

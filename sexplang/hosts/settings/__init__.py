@@ -1,1 +1,1 @@
-"""Arguments and configuration to the settings of a command."""
+"""The settings of a command, from its arguments and the configuration."""

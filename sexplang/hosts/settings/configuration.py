@@ -1,6 +1,6 @@
-"""A folder → what `sexplang.toml` says there: the project's, upward from it, and the person's own.
+"""The configuration: `sexplang.toml` of the project, upward from a folder, and of the person.
 
-It names things and sets limits. It never grants anything: a program may bring its own along.
+It names things and sets limits. It grants no permission, because a program may come with one.
 """
 
 import os
@@ -19,14 +19,14 @@ NAME = "sexplang.toml"
 
 
 def sections(name: str, folder: str) -> list[tuple[dict[str, Any], bool]]:
-    """That table of each configuration, the person's own first, and whether it is that one. Raises
-    Diagnostics."""
+    """Return one table of each configuration, and whether it is the person's own, which comes
+    first. Raises Diagnostics."""
     own = _own()
     return [(_table(name, path), path == own) for path in reversed(list(_files(folder)))]
 
 
 def apply_configuration(settings: Settings, folder: str | None) -> Settings:
-    """The settings with what `[models]` says and the command line does not. Raises Diagnostics."""
+    """Return the settings with the models that only `[models]` names. Raises Diagnostics."""
     models, single_flight = parse_models(settings.model), None
     for path in _files(folder or os.getcwd()):
         said = _table("models", path)
@@ -49,8 +49,11 @@ def apply_configuration(settings: Settings, folder: str | None) -> Settings:
 
 
 def _with(models: Models, said: dict[str, str], path: str) -> Models:
-    """Who answers, with what a configuration says beside. Where the command line gives `*` a script
-    or a recording, that answers to the names of configurations, too."""
+    """Return the models, completed by a configuration.
+
+    A script or a recording that the command line gives for `*` answers to the names of
+    configurations too.
+    """
     is_own, credentials = path == _own(), dict(models.credentials)
     said = {name: without_credentials(model, credentials) for name, model in said.items()}
     if credentials != models.credentials and not is_own:
@@ -83,7 +86,7 @@ OWN_HINT = f"put it into your own configuration, ~/.config/sexplang/{NAME}"
 
 
 def _declare(said: dict[str, Any], path: str) -> None:
-    """What `[secrets]` names is a credential from here on."""
+    """Declare the variables that `[secrets]` names as credentials."""
     if not said:
         return
     if path != _own():
@@ -106,7 +109,7 @@ def _declare(said: dict[str, Any], path: str) -> None:
 
 
 def _beside(model: str, path: str) -> str:
-    """A model's name; the file in it is found from the configuration."""
+    """Return a model's name with its file relative to the configuration."""
     scheme, colon, file = model.partition(":")
     if scheme not in ("local", "replay", "scripted") or not file:
         return model
@@ -126,7 +129,7 @@ def _table(name: str, path: str) -> dict[str, Any]:
 
 
 def _files(folder: str) -> Iterator[str]:
-    """The nearest upward from the folder, then the person's."""
+    """Yield the nearest file upward from the folder, then the person's."""
     here = os.path.abspath(folder)
     while not os.path.isfile(os.path.join(here, NAME)) and here != os.path.dirname(here):
         here = os.path.dirname(here)
@@ -136,13 +139,13 @@ def _files(folder: str) -> Iterator[str]:
 
 
 def _own() -> str:
-    """The person's own."""
+    """Return the path of the person's own configuration."""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     return os.path.join(os.path.abspath(home), "sexplang", NAME)
 
 
 def _read(path: str) -> dict[str, Any]:
-    import tomllib  # only where there is one to read
+    import tomllib  # only if there is a file to read
 
     try:
         with open(path, encoding="utf-8-sig") as file:
@@ -158,7 +161,7 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def wrong(path: str, why: str, hint: str = "correct it, or move it out of the way") -> Diagnostics:
-    """What is raised for a configuration that cannot be used."""
+    """Return the Diagnostics for a configuration that cannot be used."""
     return Diagnostics(
         [
             Diagnostic(

@@ -1,4 +1,4 @@
-"""`name=value` arguments to the values of a program's declared inputs."""
+"""Values of a program's inputs from `name=value` arguments."""
 
 import json
 import os
@@ -11,11 +11,11 @@ from sexplang.terms.values.text import text, to_source
 from sexplang.terms.values.value import Fault, Value
 
 ReadText = Callable[[str], str]
-"""A path, or `-` for standard input, to the text there; raises Diagnostics."""
+"""A function of a path, or `-` for standard input, to the text there. It raises Diagnostics."""
 
 
 TO_THE_COMMAND = "add {given} to the command"
-"""How to give an input that is missing."""
+"""The way to give an input that is missing."""
 
 
 def values_of(
@@ -24,8 +24,10 @@ def values_of(
     read: ReadText,
     hint: str = TO_THE_COMMAND,
 ) -> dict[str, Value]:
-    """The values by name. Raises Diagnostics with everything that does not fit; `hint` says how to
-    give the input `{name}` as `{given}`."""
+    """Return the values by name. Raises Diagnostics with every misfit.
+
+    `hint` is a text that tells how to give the input `{name}` as `{given}`.
+    """
     declared = {each.name: each for each in inputs}
     values: dict[str, Value] = {}
     wrong: list[Diagnostic] = []
@@ -74,21 +76,23 @@ def _value(declared: Input, given: str, read: ReadText) -> Value:
 
 def _convert(declared: Input, given: str) -> Value:
     if declared.type == "file":
-        # The program reads from its own folder, whoever types from theirs.
+        # The program reads from its own folder, the person types a path from theirs.
         return os.path.abspath(given)
     if declared.type == "string":
         return given
     try:
         return json_given(given)
     except Fault as fault:
-        # Where in a document it is wrong helps; for a single number it would only be noise.
+        # The place in a document helps; that in a single number would be noise.
         notes = (fault.message,) if declared.type == "json" else ()
         raise _bad(declared, given, INPUT_TYPES[declared.type][0], *notes) from None
 
 
 def json_given(text: str) -> Value:
-    """The value of JSON on the command line. Raises Fault: where a key stands twice, too, because
-    nobody knows which value is meant."""
+    """Return the value of JSON on the command line.
+
+    Raises Fault, also for a key that stands twice in one table.
+    """
     from sexplang.primitives import PRIMITIVES
 
     value = PRIMITIVES["json-parse"].function(text)
@@ -102,7 +106,8 @@ _KEYS = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")\s*(:?)|[{}]')
 
 
 def _key_twice(text: str) -> str | None:
-    """A key that stands twice in one table of a text that is JSON, however deep."""
+    """Return a key that stands twice in one table of a JSON text, at any depth; None if none
+    does."""
     tables: list[set[str]] = []
     for token in _KEYS.finditer(text):
         if token[0] == "{":
@@ -169,7 +174,7 @@ def _sample(declared: Input) -> str:
 
 
 def describe_inputs(inputs: tuple[Input, ...]) -> list[tuple[str, str]]:
-    """What `--help` says of each input: its name with its type, and the rest."""
+    """Return for `--help` the name and type of each input, and the rest about it."""
     return [(f"{each.name}=<{each.type}>", "  ".join(_facts(each))) for each in inputs]
 
 

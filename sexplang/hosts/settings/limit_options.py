@@ -1,7 +1,7 @@
-"""`--limit steps=N,…` and `[limits]` of a `sexplang.toml` → what bounds a run from inside.
+"""The limits of a run, from `--limit steps=N,…` and `[limits]` of a `sexplang.toml`.
 
-The command line and the person's own configuration may raise a limit or lower it. A project's may
-only lower it: it may come with the program.
+The command line and the person's own configuration may raise or lower a limit. A project's
+configuration may only lower it, because it may come with the program.
 """
 
 import os
@@ -23,13 +23,16 @@ NAMES = (
     *("subplan_subtasks", "subplan_depth", "subplan_nodes", "subplan_decompositions"),
     *("subplan_seconds", "subplan_factor"),
 )
-"""Those that can be set, as `Limits` calls them."""
+"""The names of limits, as `Limits` has them."""
 
 DEPTH = "max_task_depth"
 
 
 def limits_of(settings: Settings, folder: str | None) -> "Limits":
-    """The limits of a run, with what the process holds looked at. Raises Diagnostics."""
+    """Return the limits of a run. Raises Diagnostics.
+
+    The memory that the process holds already does not count.
+    """
     from sexplang.machine import Limits
     from sexplang.package.process import growth
 
@@ -38,7 +41,7 @@ def limits_of(settings: Settings, folder: str | None) -> "Limits":
 
 
 def parse_limits(text: str | None) -> dict[str, int]:
-    """The limits that `--limit` names. Raises Diagnostics."""
+    """Return the limits that `--limit` names. Raises Diagnostics."""
     found = {}
     for part in text.split(",") if text is not None else ():
         name, _, amount = part.partition("=")

@@ -1,4 +1,5 @@
-"""`--mcp` and the configuration → the MCP servers of a run, and how models see their tools."""
+"""The MCP servers of a run, from `--mcp` and the configuration, and the descriptions of their
+tools."""
 
 import os
 from collections.abc import Collection
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def servers_of(settings: Settings, folder: str | None) -> "Servers | None":
-    """The servers that a program may name; None if there are none. Raises Diagnostics."""
+    """Return the servers that a program may name; None if there are none. Raises Diagnostics."""
     given: dict[str, Any] = {}
     for table, is_own in sections("mcp", folder or os.getcwd()):
         if not is_own:
@@ -45,7 +46,7 @@ def servers_of(settings: Settings, folder: str | None) -> "Servers | None":
 
 
 def _check_secrets(table: dict[str, Any]) -> None:
-    """Raises Diagnostics where a project's configuration gives a secret to a server."""
+    """Raise Diagnostics if a project's configuration gives a secret to a server."""
     for name, said in table.items():
         values = said.get("env") if isinstance(said, dict) else None
         for value in values.values() if isinstance(values, dict) else ():
@@ -55,8 +56,11 @@ def _check_secrets(table: dict[str, Any]) -> None:
 
 
 def _nameless(given: str) -> Diagnostics:
-    """What `--mcp` was given lacks a name or a server: with the half that is there, and with what
-    permits it, since naming a server permits nothing."""
+    """Return the Diagnostics for an `--mcp` without a name or without a server.
+
+    The hint has the half that was given, and the option that permits a server: to name one does not
+    permit it.
+    """
     from shlex import quote
 
     from sexplang.terms.texts.address import split_credentials
@@ -85,8 +89,10 @@ def _permission(server: str) -> str:
 
 
 def in_json(servers: "Servers", tool: str) -> set[str]:
-    """The inputs of a server's tool that take no text, and so are written as JSON. Raises Fault
-    where the server cannot be asked."""
+    """Return the inputs of a server's tool that take no text and are written as JSON.
+
+    Raises Fault if the server cannot be asked.
+    """
     schema: Any = _describe(servers, [tool])[tool].get("input_schema")
     properties = schema.get("properties") if isinstance(schema, dict) else None
     known = properties if isinstance(properties, dict) else {}
@@ -94,7 +100,7 @@ def in_json(servers: "Servers", tool: str) -> set[str]:
 
 
 def _takes_text(said: Any, whole: Any) -> bool:
-    """Whether a text may fit a schema: one that says no type takes any, and so does a circle."""
+    """Return whether a text may fit a schema; true for one without a type and for a cycle."""
     from sexplang.terms.schema.schemas import References  # a run without servers needs none
 
     references = References(whole)
@@ -131,7 +137,7 @@ def _takes_text(said: Any, whole: Any) -> bool:
 
 
 def describe_tools(servers: "Servers | None", program: Program) -> dict[str, Any]:
-    """The servers' tools that the program's tasks may use, described. Raises Fault."""
+    """Return descriptions of the servers' tools that the program's tasks may use. Raises Fault."""
     if servers is None:
         return {}
     return _describe(
@@ -140,8 +146,10 @@ def describe_tools(servers: "Servers | None", program: Program) -> dict[str, Any
 
 
 def say_unprovided(settings: Settings, program: Program, tools: Collection[str]) -> None:
-    """Warns of tools that tasks of a program may use and nobody has. One task alone says so in its
-    result."""
+    """Warn of tools that tasks of a program allow and that do not exist.
+
+    A run of one task has the warning in its result.
+    """
     if settings.quiet or settings.way is not None or program.handles("tool"):
         return
     found = []

@@ -1,4 +1,4 @@
-"""What `--model` was given → who answers to which name; and names that a program does not have."""
+"""The models of a run from `--model`, and warnings of names that the program does not have."""
 
 import re
 from typing import TYPE_CHECKING
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from sexplang.terms.program import Program
 
 _WHOLE = r"(?i:(scripted|replay|local):|([a-z]+:)?https?://)"
-"""How a model begins whose name may hold a `=` itself."""
+"""The beginnings of models whose names may contain `=`."""
 
 
 def pair(word: str) -> tuple[str | None, str]:
-    """`NAME=M` as both, and `M` with no name, which is `default=M`."""
+    """Return name and model of `NAME=M`; `M` alone is `default=M` with no name."""
     name, equals, model = word.partition("=")
     if not equals or re.match(_WHOLE, word):
         return None, word
@@ -22,7 +22,7 @@ def pair(word: str) -> tuple[str | None, str]:
 
 
 def misfit(words: tuple[str, ...]) -> str | None:
-    """What is wrong with all that `--model` was given; None if nothing is."""
+    """Return the error in the values of `--model`; None if there is none."""
     seen: dict[str | None, str] = {}
     for word in words:
         name, model = pair(without_credentials(word, {}))
@@ -40,7 +40,7 @@ def misfit(words: tuple[str, ...]) -> str | None:
 
 
 def parse_models(words: tuple[str, ...]) -> Models:
-    """Who answers, as words that fit say."""
+    """Return the Models of values without error."""
     pairs = [pair(word) for word in words]
     default = next((model for name, model in pairs if name is None), None)
     return read_models(default, {name: model for name, model in pairs if name is not None})
@@ -49,7 +49,7 @@ def parse_models(words: tuple[str, ...]) -> Models:
 def find_unused(
     words: tuple[str, ...], program: "Program", inputs: tuple[str, ...]
 ) -> "tuple[Diagnostic, ...]":
-    """A warning for each name that neither the texts of a program nor its inputs hold."""
+    """Return a warning for each name that neither the texts of a program nor its inputs contain."""
     names = [name for name, _ in map(pair, words) if name is not None and name != ALL]
     if not names:
         return ()

@@ -1,8 +1,8 @@
-"""Arguments of `sexplang run` to settings, without the cost of a command line library.
+"""The options of `sexplang run` and its settings, without a command line library.
 
-The table below is the only list of options: click's options are made from it, and so is the
-quick reading that a plain `run` takes. Whatever the quick reading does not understand at once
-goes to click, which explains.
+The table below is the only list of options. click's options are made from it, and so is the quick
+parser for a plain `run`. Arguments that the quick parser does not understand go to click, which
+explains them.
 """
 
 import re
@@ -17,7 +17,7 @@ Kind = Literal["flag", "text", "texts", "count"]
 
 @frozen
 class Option:
-    """One option: its spellings, what it takes, how `--help` names and explains it."""
+    """One option: its spellings, its value, its metavar and help."""
 
     flags: tuple[str, ...]
     kind: Kind
@@ -90,26 +90,26 @@ REPL_OPTIONS = frozenset(
         *("index", "limit", "parallel", "quiet"),
     }
 )
-"""Names of those that `repl` has too."""
+"""The names of options that `repl` has too."""
 
 INPUT = r"[^\W\d][\w.:-]*="
-"""How an argument that gives an input begins, as a pattern."""
+"""The pattern of an argument that gives an input."""
 
 
 @frozen
 class Settings:
-    """What `run` was asked to do."""
+    """The arguments of `run`."""
 
     file: str | None = None
     """A path, `-` for standard input, None with `expression`."""
     expression: str | None = None
     folder: str | None = None
-    """The program's own folder, where it is not that of the file."""
+    """The program's own folder, if it is not that of the file."""
     inputs: tuple[str, ...] = ()
     model: tuple[str, ...] = ()
-    """As it was typed."""
+    """The values of `--model` as typed."""
     models: Models = Models()
-    """Who answers, with what configurations say."""
+    """The models, completed by configurations."""
     json: bool = False
     allow_read: tuple[str, ...] = ()
     allow_write: tuple[str, ...] = ()
@@ -126,11 +126,11 @@ class Settings:
     strict: bool = False
     quiet: bool = False
     way: Literal["", "s_expression", "subtask_template", "direct_tool"] | None = None
-    """How a task is run, which its TaskResult says; empty as long as nobody knows."""
+    """The execution path for a TaskResult; empty while it is not known."""
 
 
 def quick(arguments: list[str]) -> Settings | None:
-    """The settings, if every argument is plainly understood; else None."""
+    """Return the settings if the quick parser understands every argument, else None."""
     found: dict[str, Any] = {}
     rest: list[str] = []
     words = iter(arguments)
@@ -165,7 +165,7 @@ _OPTIONS = {flag: option for option in RUN_OPTIONS for flag in option.flags}
 
 
 def complete_settings(rest: list[str], found: dict[str, Any]) -> Settings | None:
-    """The settings, if there is exactly one program and the rest are inputs."""
+    """Return the settings if there is exactly one program and the rest are inputs, else None."""
     if "expression" in found:
         file, inputs = None, rest
     elif rest:
@@ -178,7 +178,7 @@ def complete_settings(rest: list[str], found: dict[str, Any]) -> Settings | None
 
 
 def check_files(settings: Settings) -> None:
-    """Raises Diagnostics if the recording and the traces have no name, or the same file."""
+    """Raise Diagnostics if the recording or the trace has an empty name, or both have the same."""
     import os
 
     from sexplang.terms.diagnostic import Diagnostic, Diagnostics
@@ -195,7 +195,7 @@ def check_files(settings: Settings) -> None:
 
 
 def make_option(option: Option) -> Any:
-    """The option as click has it."""
+    """Return the option for click."""
     import click
 
     settings: dict[str, Any] = {"help": option.help, "metavar": option.takes or None}
@@ -215,7 +215,8 @@ def make_option(option: Option) -> Any:
 
 
 def _check_permission(context: Any, option: Any, values: tuple[str, ...]) -> tuple[str, ...]:
-    """What an option permits: no empty text, as an unset variable gives it."""
+    """Return the values of a permission. An empty one, as an unset variable gives it, is an
+    error."""
     import click
 
     from sexplang.runtime import Permissions
@@ -229,7 +230,7 @@ def _check_permission(context: Any, option: Any, values: tuple[str, ...]) -> tup
 
 
 def check_models(context: Any, option: Any, values: tuple[str, ...]) -> tuple[str, ...]:
-    """The models that are named: each name has one."""
+    """Return the models; each name may have one."""
     import click
 
     wrong = misfit(values)
@@ -239,7 +240,7 @@ def check_models(context: Any, option: Any, values: tuple[str, ...]) -> tuple[st
 
 
 def _once(context: Any, option: Any, values: tuple[Any, ...]) -> Any:
-    """The one value of an option: none is dropped in silence."""
+    """Return the one value of an option; a second one is an error."""
     import click
 
     if len(values) > 1:

@@ -1,4 +1,4 @@
-"""Paths that a person typed to texts; what cannot be read is a diagnostic."""
+"""Texts at paths that a person typed. A text that cannot be read is a diagnostic."""
 
 import os
 import sys
@@ -11,12 +11,12 @@ from sexplang.terms.source import Source
 
 
 def source_at(path: str) -> Source:
-    """The source at a path; `-` is standard input."""
+    """Return the source at a path; `-` is standard input."""
     return Source("<stdin>" if path == "-" else path, text_at(path))
 
 
 def text_at(path: str) -> str:
-    """The text at a path, or of standard input for `-`. Raises Diagnostics."""
+    """Return the text at a path, or of standard input for `-`. Raises Diagnostics."""
     if path != "-":
         return package_data.text_at(path)
     if sys.stdin is None:
@@ -40,7 +40,7 @@ def text_at(path: str) -> str:
 
 
 def status_of(found: Iterable[Diagnostic]) -> int:
-    """Misuse if the command line names what is not there; else something failed."""
+    """Return MISUSE if the command line names a file that is not there, else FAILED."""
     return MISUSE if any(each.code == "file-not-found" for each in found) else FAILED
 
 

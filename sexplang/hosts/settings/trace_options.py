@@ -1,5 +1,5 @@
-"""`--record`, `--trace`, the environment and a terminal → what follows a run; and logs that name
-its trace."""
+"""The recording, the traces and the progress of a run, from `--record`, `--trace` and the
+environment."""
 
 import os
 import sys
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 def follow_run(
     settings: Settings, source: Source, unwritten: Callable[[str], None]
 ) -> "tuple[Journal, Progress, Trace | None]":
-    """The recording of a run that begins now, what a person sees of it, and what feeds both and
-    whoever collects traces. `unwritten` takes what is to be said of traces that their file could
-    not take. Raises a Refusal."""
+    """Return the recording of a new run, its progress and its trace, which feeds both.
+
+    `unwritten` receives messages about traces that their file could not take. Raises Refusal.
+    """
     from sexplang.hosts.terminal.progress import watching
     from sexplang.runtime import Journal
     from sexplang.runtime.models import with_default
@@ -49,7 +50,7 @@ def follow_run(
 
 
 def _name(source: Source) -> str:
-    """What a run is called: its file, without the folders."""
+    """Return the name of a run: its file, without folders."""
     return os.path.basename(source.name).strip("<>")
 
 
@@ -62,7 +63,7 @@ def _warning(settings: Settings) -> Callable[[str], None]:
 
 
 def mark_line(text: str, trace: "Trace | None") -> str:
-    """A line of a log, with the ids that lead from it to its span."""
+    """Return a line of a log with the ids of its trace and span."""
     if trace is None:
         return text
     return " ".join([text, *[f"{name}={id}" for name, id in trace.ids.items()]])

@@ -1,4 +1,4 @@
-"""A program's value to what stands on standard output."""
+"""The outcome of a run as text: its value for stdout, its budget for stderr."""
 
 from typing import Any
 
@@ -6,12 +6,15 @@ from sexplang.terms.values.text import text, to_source
 from sexplang.terms.values.value import Record, Value
 
 ROOT = "0"
-"""The identity of the budget that stands around a whole program."""
+"""The id of the budget around a whole program."""
 
 
 def format_value(value: Value) -> str:
-    """Text and TaskResults as their text with a line break at the end; nil is nothing; other
-    data so that reading and evaluating it gives it back."""
+    """Return a value as text with a line break at the end.
+
+    Text and TaskResults are their text; nil is empty; other data is source that reads and evaluates
+    to the same value.
+    """
     if value is None:
         return ""
     is_text = isinstance(value, str) or (isinstance(value, Record) and value.kind == "TaskResult")
@@ -20,9 +23,9 @@ def format_value(value: Value) -> str:
 
 
 def as_json(value: Value) -> str:
-    """The value as one JSON document on one line; symbols are strings, records are objects.
+    """Return a value as one line of JSON; symbols become strings, records become objects.
 
-    Raises Fault `not-json` for what JSON cannot hold.
+    Raises Fault `not-json` for a value that JSON cannot hold.
     """
     from sexplang.primitives import PRIMITIVES
 
@@ -30,9 +33,11 @@ def as_json(value: Value) -> str:
 
 
 def spending(outcome: Any, is_asked: bool = False) -> str:
-    """`budget: 3 of 20 calls, 1,204 of 50,000 tokens, $0.0123 of $0.5`; empty where nothing that
-    is bounded was asked for, by the account or `is_asked`. Calls that were withdrawn stand in it
-    with what they may have cost."""
+    """Return `budget: 3 of 20 calls, 1,204 of 50,000 tokens, $0.0123 of $0.5`.
+
+    Return an empty text if there is no budget, or if the account has no call and `is_asked` is
+    false. Calls that were withdrawn count with what they may have cost.
+    """
     account = _account_of(outcome)
     if account is None or not (account.spent_calls or is_asked):
         return ""
@@ -46,7 +51,7 @@ def spending(outcome: Any, is_asked: bool = False) -> str:
 
 
 def budget_usage(outcome: Any) -> dict[str, Any]:
-    """The same as data: `{calls: {limit: 20 used: 3} …}`; empty where nothing is bounded."""
+    """Return the budget as data: `{calls: {limit: 20 used: 3} …}`; empty if there is no budget."""
     account = _account_of(outcome)
     each = [] if account is None else account.spending()
     return {name: {"limit": limit, "used": used} for name, limit, used in each}

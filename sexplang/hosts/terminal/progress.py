@@ -1,8 +1,7 @@
-"""Events of a run to stderr: what is at work now and what it has cost so far, and at the end a
-line that says what it took.
+"""The progress of a run on stderr: live lines of the work under way, and a summary at the end.
 
-On a terminal rich draws some lines again and again in place, a few times a second however much
-happens; elsewhere only the last line is written, and with `--quiet` nothing is.
+On a terminal rich redraws the lines in place, at most once in `TICK` seconds. Elsewhere only the
+summary is written; with `--quiet` nothing is.
 """
 
 import os
@@ -31,16 +30,16 @@ from sexplang.runtime.journal.redaction import clean
 from sexplang.terms.classes.node import define, field
 
 TICK = 0.2
-"""So often a terminal is drawn, in seconds: more is no use to a person."""
+"""Seconds between two drawings."""
 
 MOST = 24
-"""Lines that are drawn on a terminal that has room for more."""
+"""The most lines that are drawn."""
 
 PASSING = frozenset(("print", "log", "progress", "timer", "now", "random"))
-"""Operations that are over at once, or are no work; nobody wants them counted."""
+"""Operations that take no time or are no work: they are not counted."""
 
 OUTPUT = frozenset(("print", "log", "ask-user"))
-"""Whatever these write must not land in the middle of what is drawn."""
+"""Operations that write to the terminal themselves: nothing is drawn meanwhile."""
 
 MARKS: dict[State, tuple[str, str]] = {
     "runs": ("…", ""),
@@ -50,11 +49,11 @@ MARKS: dict[State, tuple[str, str]] = {
     "cut": ("-", "blue"),
     "more": (" ", "blue"),
 }
-"""How work stands to its sign and its style, as rich calls it."""
+"""The sign and the rich style of each state of work."""
 
 
 def watching(settings: Settings) -> "Progress":
-    """What shows a person the run that `settings` ask for."""
+    """Return the Progress for a run with these settings."""
     from sexplang.runtime.models.prices import prices
 
     def find_default(named: str | None) -> str | None:
@@ -73,50 +72,50 @@ def watching(settings: Settings) -> "Progress":
 
 @define
 class _Call:
-    """A request that is under way."""
+    """A request under way."""
 
     operation: str
     task: str
     turn: int
     since: float
     until: float = 0.0
-    """When it is tried again."""
+    """The time of the next attempt, by the clock."""
     note: str = ""
 
 
 @define(eq=False)
 class Progress:
-    """Watches one run; `close` it when the run has ended."""
+    """The live view of one run; `close` it when the run has ended."""
 
     stream: TextIO
     live: bool
     quiet: bool = False
     is_terse: bool = False
-    """Whether nothing is said but what was spent."""
+    """Whether only the usage is written at the end."""
     clock: Callable[[], float] = monotonic
     usage: UsageTotals = field(factory=UsageTotals)
     """Totals of the model calls so far."""
     size: Callable[[], tuple[int, int]] | None = None
-    """Columns and lines of the terminal; by default it is asked."""
+    """Return columns and lines of the terminal; by default the stream is asked."""
     every: float = TICK
     """Seconds between two drawings."""
     working: WorkTree = field(init=False)
-    """What tells it of the tree of work, if the run is traced."""
+    """The sink of traces that keeps the tree of work."""
     _began: float = field(init=False)
     _drawing: Any = None
-    """What rich draws; None where nothing is drawn."""
+    """The `rich.live.Live`; None while nothing is drawn."""
     _calls: dict[str, _Call] = field(factory=dict)
     _tasks: dict[str, dict[str, _Call]] = field(factory=dict)
-    """The same by what they are called."""
+    """The same calls by task."""
     _queued: set[str] = field(factory=set)
-    """Calls that wait to be made."""
+    """Calls that wait for a permit."""
     _over: int = 0
     _failed: int = 0
     _named: dict[str, tuple[str, bool]] = field(factory=dict)
-    """Names of models to which others answered."""
+    """Names of models in the program: the model that answers, and whether it is the default."""
     _said: str = ""
     _writes: set[str] = field(factory=set)
-    """What is writing something just now, or waits for a person to."""
+    """Requests that write to the terminal, or wait there for a person."""
     _lock: Any = field(factory=Lock)
     _stop: Signal = field(factory=Signal)
     _ticker: Thread | None = None
@@ -138,7 +137,7 @@ class Progress:
                 self._ticker.start()
 
     def close(self) -> None:
-        """The live lines go; the summary comes, if a model was asked."""
+        """Erase the live lines; write the summary if a model was asked."""
         self._stop.set()
         if self._ticker is not None:
             self._ticker.join()
@@ -151,15 +150,15 @@ class Progress:
             self.stream.flush()
 
     def summary(self) -> str:
-        """Model, calls, tokens and seconds, in one line; and how many calls more were withdrawn."""
+        """Return model, calls, tokens and seconds in one line, with the calls withdrawn."""
         return f"{self.usage.summary()}, {self.clock() - self._began:.1f} seconds"
 
     def note_model(self, name: str, model: str, is_default: bool) -> None:
-        """Another model answers to a name, maybe because nobody says who it is."""
+        """Note that another model answers to a name, by default or by an option."""
         self._named[name] = model, is_default
 
     def describe_models(self) -> str:
-        """Which models answered to other names, in one line."""
+        """Return in one line the models that answered to other names."""
         named = [
             (draw_hidden(clean(name)), draw_hidden(clean(model)), was_default)
             for name, (model, was_default) in self._named.items()
@@ -175,7 +174,7 @@ class Progress:
         return f"models: {'; '.join(said)}"
 
     def draw(self) -> None:
-        """What is at work now, in the place of what was drawn before."""
+        """Draw the work under way, in the place of the last drawing."""
         if not self.live:
             return
         # The table of prices takes a moment to load: the run does not wait for it.
@@ -247,7 +246,7 @@ class Progress:
             self._said = f"{event.text}{share}"
 
     def _remove(self, id: str) -> bool:
-        """Whether there was such a call; now there is none."""
+        """Remove a call; return whether there was one."""
         was_queued = id in self._queued
         self._queued.discard(id)
         call = self._calls.pop(id, None)
@@ -260,7 +259,8 @@ class Progress:
         return True
 
     def _describe_counts(self, usd: float | None) -> str:
-        """What runs, what waits and what is spent, in one line."""
+        """Return in one line the counts of calls by state, the tokens, the dollars and the
+        seconds."""
         counts = [f"{len(self._calls):,} running"]
         counts += [f"{len(self._queued):,} waiting"] if self._queued else []
         counts += [f"{self._over:,} done"] if self._over else []
@@ -273,7 +273,7 @@ class Progress:
         return " · ".join([*parts, f"{self.clock() - self._began:.1f} s"])
 
     def _describe_request(self, id: str) -> tuple[State, str]:
-        """How a request stands."""
+        """Return the state of a request and words about it."""
         call = self._calls.get(id)
         if call is None:
             return "runs", ""
@@ -287,14 +287,17 @@ class Progress:
             self.draw()
 
     def _erase(self) -> None:
-        """Take away what was drawn."""
+        """Remove the live lines from the terminal."""
         if self._drawing is not None:
             self._drawing.stop()
             self._drawing = None
 
 
 def _measure(stream: TextIO) -> tuple[int, int]:
-    """Columns and lines of the terminal that a stream leads to, whatever the environment says."""
+    """Return columns and lines of a stream's terminal; 80 by 24 if it is none.
+
+    The environment is not asked.
+    """
     try:
         return os.get_terminal_size(stream.fileno())
     except (OSError, ValueError):
@@ -302,6 +305,6 @@ def _measure(stream: TextIO) -> tuple[int, int]:
 
 
 def _show_line(line: Line) -> tuple[str, str]:
-    """The text of a line, and its style."""
+    """Return the text of a line and its style."""
     mark, style = MARKS[line.state]
     return draw_hidden(f"{'  ' * line.depth}{mark} {line.name}  {line.words}".rstrip()), style

@@ -1,7 +1,7 @@
-"""Diagnostics and errors to what a person reads: the only place that renders them.
+"""Diagnostics and errors as text for a person: the only module that renders them.
 
-Law: what comes from a program, a model or a file cannot steer the terminal; control characters
-are drawn, never sent.
+Law: text of a program, a model or a file cannot steer the terminal. Control characters are drawn,
+never sent.
 """
 
 import os
@@ -19,10 +19,10 @@ from sexplang.terms.values.value import Record
 
 TAB = 4
 WIDTH = 110
-"""Columns of source that are shown of one line; what is longer is cut around the place."""
+"""The columns of a source line that are shown; a longer line is cut around its mark."""
 
 MOST = 50
-"""Nobody reads more than some; of many, errors come first."""
+"""The most diagnostics that are shown; errors come first."""
 
 COLOURS = {
     "error": "\x1b[1;31m",
@@ -34,10 +34,10 @@ COLOURS = {
 }
 
 Paint = Callable[[str, str], str]
-"""Text and the name of a colour to text."""
+"""A function of a text and the name of a colour to the text with escapes."""
 
 FindSource = Callable[[str], Source | None]
-"""The name of a source to the source, where it can be had."""
+"""A function of a source's name to the source, or None."""
 
 
 def no_source(name: str) -> Source | None:
@@ -53,13 +53,14 @@ def colour(text: str, colour: str) -> str:
 
 
 def paint_for(stream: TextIO, environment: Any) -> Paint:
-    """Colours only on a terminal, and not where NO_COLOR asks for none (no-color.org)."""
+    """Return `colour` for a terminal, `plainly` for anything else or with NO_COLOR
+    (no-color.org)."""
     dumb = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
     return colour if stream.isatty() and not dumb else plainly
 
 
 def diagnostics_text(found: Sequence[Diagnostic], stream: TextIO) -> str:
-    """The diagnostics as they look on a stream, with an empty line between them."""
+    """Return the diagnostics in the colours of the stream, with an empty line between them."""
     from sexplang.hosts.cli.shipped_pages import codes
 
     paint = paint_for(stream, os.environ)
@@ -76,19 +77,19 @@ def diagnostics_text(found: Sequence[Diagnostic], stream: TextIO) -> str:
 def error_text(
     error: Record, stream: TextIO, find: FindSource = no_source, trail: Any = None
 ) -> str:
-    """An error that ended a program as it looks on a stream, with the calls that it failed in."""
+    """Return the error that ended a program in the colours of the stream, with its traceback."""
     from sexplang.hosts.cli.shipped_pages import has_page
 
     return show_error(error, find, paint_for(stream, os.environ), has_page, trail_lines(trail))
 
 
 def error_note(error: Record, find: FindSource = no_source, trail: Any = None) -> str:
-    """The same inside of a diagnostic, which has the colours."""
+    """Return the same text without colours, for a note of a diagnostic."""
     return show_error(error, find, more=trail_lines(trail))
 
 
 def trail_lines(trail: Any) -> Iterator[tuple[str, str]]:
-    """The word and the lines of each part of a Trail that there is."""
+    """Yield a word and lines for each part of a Trail."""
     if trail is None:
         return
     if trail.calls:
@@ -106,7 +107,7 @@ def _call_line(call: dict[str, Any]) -> str:
 
 
 def show(diagnostic: Diagnostic, paint: Paint = plainly, has_page: bool = False) -> str:
-    """A diagnostic as lines of text: title, places with carets, notes, hint."""
+    """Return a diagnostic as lines of text: title, source with carets, notes, hint."""
     severity = diagnostic.severity
     head = f"{paint(f'{severity}[{diagnostic.code}]', severity)}: "
     lines = [head + paint(_sentence(diagnostic.title), "title")]
@@ -127,7 +128,10 @@ def show_error(
     has_page: Callable[[str], bool] = lambda code: False,
     more: Iterable[tuple[str, str]] = (),
 ) -> str:
-    """An error that ended a program, as lines of text; `more` are words and what they introduce."""
+    """Return the error that ended a program as lines of text.
+
+    `more` are further notes, as pairs of a word and a text.
+    """
     fields = error.fields
     kind, reason = str(fields.get("type") or ""), str(fields.get("reason") or "")
     code = reason if kind in ("PROGRAM_ERROR", "USER_ERROR", "") else f"{kind} {reason}".strip()
@@ -155,7 +159,7 @@ def show_error(
 
 
 def _codes(fields: dict[str, Any]) -> Iterator[str]:
-    """What may have a page: a code in the details says more than a reason of the documents."""
+    """Yield the codes that may have a page: the code in the details first, it says more."""
     details = fields.get("details")
     if isinstance(details, dict) and isinstance(details.get("code"), str):
         yield details["code"]
@@ -163,13 +167,13 @@ def _codes(fields: dict[str, Any]) -> Iterator[str]:
 
 
 def _library(span: Any) -> Iterator[str]:
-    """Where in the language's own library an error is that has the place of a call of it."""
+    """Yield the place in the standard library of an error whose span is that of the call."""
     if isinstance(span, dict) and isinstance(span.get("library"), str):
         yield span["library"]
 
 
 def _details(details: Any) -> Iterator[str]:
-    """The details worth a line: what is short enough to be read."""
+    """Yield a line for each detail that is short enough to read."""
     if isinstance(details, Record):
         details = details.fields
     if not isinstance(details, dict):
@@ -183,7 +187,7 @@ def _details(details: Any) -> Iterator[str]:
 
 
 def _list_suppressed(details: Any) -> Iterator[str]:
-    """The errors beside the one that is shown, each as one line."""
+    """Yield a line for each suppressed error."""
     errors: Any = details.get("suppressed") if isinstance(details, dict) else None
     for error in errors if _are_errors(errors) else ():
         place, words = error.fields.get("span"), str(error.fields.get("message"))
@@ -212,8 +216,7 @@ def _footer(footer: list[tuple[str, str]], width: int, paint: Paint) -> list[str
 
 
 def _span_of(span: Any, find: FindSource) -> Span | str | None:
-    """The span that an error carries as data: with its text where that can be had, else the
-    place in words."""
+    """Return the span of an error record, or its place in words if the source is not known."""
     fields = span.fields if isinstance(span, Record) else span
     if not isinstance(fields, dict):
         return span if isinstance(span, Span) else None
@@ -244,7 +247,7 @@ def _gutter(labels: Iterable[Label]) -> int:
 
 @frozen
 class _Mark:
-    """A stretch of one line that is underlined: columns from 0, in code points."""
+    """An underlined range of one line: columns from 0, in code points."""
 
     line: int
     start: int
@@ -254,7 +257,8 @@ class _Mark:
 
 
 def _places(labels: tuple[Label, ...], width: int, severity: str, paint: Paint) -> Iterator[str]:
-    """Every label's lines, in one frame for each source; the first label's source first."""
+    """Yield the lines of all labels, in one frame for each source, that of the first label
+    first."""
     groups: dict[int, list[tuple[bool, Label]]] = {}
     for at, label in enumerate(labels):
         groups.setdefault(id(label.span.source), []).append((at == 0, label))
@@ -286,8 +290,11 @@ def _lines(
 
 
 def _marks(label: Label, main: bool) -> Iterator[_Mark]:
-    """A label's underlines: one for a span within a line; for a longer one its first line from
-    where it begins and its last line up to where it ends, which has the words."""
+    """Yield the underlines of a label.
+
+    A span of several lines has two: its first line from the start, its last line up to the end. The
+    words stand at the last.
+    """
     begin, finish = label.span.begin, label.span.finish
     if finish.line == begin.line:
         yield _Mark(begin.line, begin.column - 1, finish.column - 1, main, label.words)
@@ -302,8 +309,8 @@ def _marks(label: Label, main: bool) -> Iterator[_Mark]:
 
 
 def _window(line: str, marks: list[_Mark]) -> tuple[str, Callable[[int], int]]:
-    """A line as it is drawn, cut around its marks if it is long; and where its code points
-    stand in it."""
+    """Return a line as it is drawn, cut around its marks, and a function of code points to
+    columns."""
     start = 0
     main = next((mark for mark in marks if mark.main), marks[0])
     if len(line) > WIDTH and main.start > WIDTH * 2 // 3:
@@ -325,7 +332,7 @@ def _window(line: str, marks: list[_Mark]) -> tuple[str, Callable[[int], int]]:
 
 
 def width_of(text: str) -> int:
-    """How many columns a terminal gives to a text."""
+    """Return the columns that a terminal gives to a text."""
     return sum(
         0
         if unicodedata.category(char) in ("Mn", "Me", "Cf")
@@ -338,7 +345,7 @@ _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp", "Co", "Cn"}
 
 
 def draw_hidden(text: str, keep: str = "") -> str:
-    """A text with whatever a terminal would obey or hide drawn as a visible sign."""
+    """Return a text with a visible sign for each character that a terminal would obey or hide."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(char if char in keep else _draw(char) for char in text)

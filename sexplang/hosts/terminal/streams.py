@@ -1,5 +1,7 @@
-"""The process's three streams to ones that the command can use: whatever is closed has a stand-in,
-what an encoding lacks is an escape, and no key of the environment passes through.
+"""The standard streams of the process, made safe to use.
+
+A closed stream has a stand-in, a character that an encoding lacks becomes an escape, and
+credentials are redacted.
 """
 
 import os
@@ -17,17 +19,17 @@ if TYPE_CHECKING:
 
 @contextmanager
 def usable(words: list[str]) -> Iterator[None]:
-    """Within this, standard output and error can be written to by a command of these words."""
+    """Make standard output and error usable for a command with these arguments."""
     kept = sys.stdout, sys.stderr
     if sys.stdout is None:
         sys.stdout = _unread()
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        # What it cannot write is shown as an escape: a result is not lost to an encoding.
+        # An encoding error does not lose a result: the character becomes an escape.
         if isinstance(stream, TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
             stream.reconfigure(errors="backslashreplace")
-    # To know credentials costs a part of the start, which most starts need not pay.
+    # To look for credentials takes time, so it is left out where there can be none.
     endings = (*CREDENTIALS, *ADDRESSES, *HEADERS)
     if any(is_named(name, endings) for name in os.environ) or any("://" in word for word in words):
         from sexplang.guards.secrets import learn, look
@@ -42,8 +44,11 @@ def usable(words: list[str]) -> Iterator[None]:
 
 
 def wrap(*, is_filter: bool = False) -> None:
-    """From here on both streams are written to without credentials, if any is known. A person is
-    told of those that are plain words, unless an editor may take that for the program's text."""
+    """Redact all further output on both streams, if any credential is known.
+
+    Credentials that are plain words are warned of, unless the command is a filter (`is_filter`),
+    whose output is a program's text.
+    """
     from sexplang.guards.secrets import KNOWN, doubts
 
     if KNOWN.secrets and not isinstance(sys.stdout, _Redacting):
@@ -54,7 +59,7 @@ def wrap(*, is_filter: bool = False) -> None:
 
 
 def person_at(lines: TextIO | None, out: TextIO) -> "Person | None":
-    """Who types the lines and reads the output, if both are a terminal's."""
+    """Return the person who types and reads, if both streams are a terminal's."""
     if lines is None or lines.closed or not (lines.isatty() and out.isatty()):
         return None
 
@@ -69,11 +74,11 @@ def person_at(lines: TextIO | None, out: TextIO) -> "Person | None":
 
 
 _ADDRESSED = ("--model", "--mcp", "--trace")
-"""Options that may be given an address."""
+"""Options whose value may be an address."""
 
 
 def _credentials_of(words: list[str]) -> list[str]:
-    """The credentials in the addresses that a person typed."""
+    """Return the credentials in addresses among the arguments."""
     from sexplang.guards.secrets import credentials_of
 
     found = []
@@ -84,14 +89,14 @@ def _credentials_of(words: list[str]) -> list[str]:
 
 
 def _unread() -> TextIO:
-    """A pipe whose reader has gone: who closed the output does not want it."""
+    """Return a pipe without a reader, in the place of a closed standard output."""
     reader, writer = os.pipe()
     os.close(reader)
     return open(writer, "w", encoding="utf-8")
 
 
 class _Redacting:
-    """A stream that is written to without credentials."""
+    """A stream that redacts credentials."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -111,7 +116,9 @@ class _Redacting:
 
 
 def verbatim() -> TextIO:
-    """Standard output for what a person wrote, and is given back: a program that is laid out is no
-    outcome of a run, and another program with `[redacted]` in it would be wrong."""
+    """Return standard output without redaction, for the text of a program that `fmt` gives back.
+
+    The text is the person's own; with `[redacted]` in it it would be another program.
+    """
     stream: Any = sys.stdout
     return stream._stream if isinstance(stream, _Redacting) else sys.stdout

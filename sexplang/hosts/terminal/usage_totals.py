@@ -16,17 +16,17 @@ INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens
 
 @define(eq=False)
 class ModelUsage:
-    """What one model has cost so far."""
+    """The usage of one model."""
 
     named: str = ""
-    """As the program named it."""
+    """The name in the program."""
     calls: int = 0
     kinds: Counter[str] = field(factory=Counter)
-    """Tokens, as `usage` calls them."""
+    """Tokens, by the keys of `usage`."""
 
     @property
     def tokens_in(self) -> int:
-        """All input, from a prompt cache or not."""
+        """Input tokens, cached or not."""
         return sum([self.kinds[kind] for kind in INPUT])
 
     @property
@@ -35,17 +35,18 @@ class ModelUsage:
 
     @property
     def attempts_without_count(self) -> int:
-        """Attempts that may have been sent, and of which nobody has counted the input."""
+        """Attempts that may have been sent and whose input was not counted."""
         return self.kinds["uncounted"]
 
     def price_tokens(self) -> tuple[int, int, int, int]:
-        """Input, output, and input that a prompt cache keeps and gives."""
+        """Return input, output, cache-written and cache-read tokens."""
         taken, written, read = [self.kinds[kind] for kind in INPUT]
         return taken, self.tokens_out, written, read
 
 
 def describe_uncounted(attempts: int) -> str:
-    """What a line says of attempts that may have been sent and that nobody has counted."""
+    """Return the words for attempts that may have been sent and were not counted; empty for
+    none."""
     return f", {attempts} {'attempt' if attempts == 1 else 'attempts'} not counted" * (attempts > 0)
 
 

@@ -1,6 +1,6 @@
-"""The work of a run that is under way → lines for a terminal, never more than there is room for.
+"""The tree of work under way, as lines for a terminal.
 
-What it costs depends on the lines that are shown, not on how much work there is.
+To draw costs time by the lines that are shown, not by the amount of work.
 """
 
 from collections import deque
@@ -18,23 +18,23 @@ from sexplang.terms.values.value import Record
 from sexplang.terms.work import Work
 
 PASSING = frozenset(("branch", "race", "task"))
-"""Kinds of work that are not shown any more once they are over; parts of a plan are."""
+"""Kinds of work that disappear when they end; nodes of a plan stay."""
 
 SIBLINGS = 8
-"""So many of one parent are shown, and the rest are counted."""
+"""The most children of one parent that are shown; the rest are counted."""
 
 KEPT = 50
-"""So many that are over are kept of one parent, the latest."""
+"""The most ended children of one parent that are kept, the latest."""
 
 State = Literal["runs", "waits", "done", "failed", "cut", "more"]
 
 Tell = Callable[[str], tuple[State, str]]
-"""The id of a request to how it stands, and what there is to say of it."""
+"""A function of a request's id to its state and words about it."""
 
 
 @frozen
 class Line:
-    """One line: how deep it stands, what it is called, how it is, and more words."""
+    """One line: depth, name, state and further words."""
 
     depth: int
     name: str
@@ -50,16 +50,16 @@ class _Node:
     began: float
     request: str | None = None
     order: int = 0
-    """Among those that began at the same time."""
+    """The rank among children that began at the same time."""
     state: State = "runs"
     ended: float = 0.0
     over: int = 0
     tokens: int = 0
     running: int = 0
-    """Requests that are under way in it."""
+    """Requests under way in it."""
     open: dict[int, "_Node"] = field(factory=dict)
     busy: dict[int, "_Node"] = field(factory=dict)
-    """Those of `open` in which a request is under way, in the order in which they came to that."""
+    """Those of `open` with a request under way, in the order in which they got one."""
     kept: deque["_Node"] = field(factory=lambda: deque(maxlen=KEPT))
 
     @property
@@ -67,7 +67,7 @@ class _Node:
         return len(self.kept) + len(self.open)
 
     def below(self) -> list["_Node"]:
-        """What is shown of it: the latest that are over, then those at work, then the others."""
+        """Return the children to show: the latest that ended, those at work, the others."""
         before = min(len(self.kept), max(SIBLINGS - len(self.open), SIBLINGS // 2))
         kept = list(islice(self.kept, len(self.kept) - before, None))
         others = (each for each in self.open.values() if id(each) not in self.busy)
@@ -75,7 +75,7 @@ class _Node:
         return [*kept, *sorted(work, key=lambda node: (node.began, node.order))]
 
     def counts(self, change: int) -> None:
-        """A request in it begins, or is over."""
+        """Count a request that begins or ends in it."""
         node = self
         while node.above is not None:
             node.running += change
@@ -88,7 +88,7 @@ class _Node:
 
 @define(eq=False)
 class WorkTree:
-    """The sink of a terminal. `lock` is held while anything changes."""
+    """A sink of traces for a terminal. `lock` is held while anything changes."""
 
     lock: AbstractContextManager[Any]
     clock: Callable[[], float] = time
@@ -132,7 +132,7 @@ class WorkTree:
             above.over += 1
             if span.kind not in PASSING:
                 above.kept.append(span)
-            elif span.kept:  # a branch of a plan goes, its node stays
+            elif span.kept:  # a branch of a plan ends, its node stays
                 above.kept.extend(span.kept)
 
     def ids(self, span: _Node) -> dict[str, str]:
@@ -142,7 +142,7 @@ class WorkTree:
         pass
 
     def lines(self, room: int, tell: Tell) -> list[Line]:
-        """What is at work, in at most so many lines. `lock` is held."""
+        """Return the work under way, in at most `room` lines. The caller holds `lock`."""
         if self._root is None or room <= 0:
             return []
         shown: dict[int, list[_Node]] = {}
@@ -189,14 +189,16 @@ class WorkTree:
 
 
 def flat(requests: Mapping[str, Collection[str]], room: int, tell: Tell) -> list[Line]:
-    """The requests that are under way, where nobody tells of the work that they are for, in at
-    most so many lines: their ids, by what they are called."""
+    """Return the requests under way in a run without traces, in at most `room` lines.
+
+    `requests` are ids by task.
+    """
     lines: list[Line] = []
     for name, ids in requests.items():
         left = room - len(lines)
         if left <= 0:
             break
-        most = min(SIBLINGS, left - (len(ids) > left))  # a line may have to count the others
+        most = min(SIBLINGS, left - (len(ids) > left))  # one line may be needed to count the others
         lines += [Line(0, name, *tell(id)) for id in islice(ids, most)]
         if most < len(ids):
             lines.append(Line(0, f"{len(ids) - most:,} more", "more"))
@@ -204,14 +206,14 @@ def flat(requests: Mapping[str, Collection[str]], room: int, tell: Tell) -> list
 
 
 def _end_of(node: _Node) -> _Node:
-    """Where a chain of work with one part each ends: it is one line."""
+    """Return the last node of a chain of works with one child each: the chain is one line."""
     while node.kind != "run" and len(node.open) == 1 and not node.kept:
         node = next(iter(node.open.values()))
     return node
 
 
 def _names(first: _Node, last: _Node) -> list[str]:
-    """What the works of a chain are called; a model call goes without saying."""
+    """Return the names of the works of a chain; a model call is left out."""
     found = []
     node: _Node | None = last
     while node is not None:

@@ -1,6 +1,7 @@
-"""A file of tests to results: `collect(source)` gives its tests, `run_test(test)` how one went.
+"""Tests written in the language: `collect(source)` gives those of a file, `run_test(test)` runs
+one.
 
-A test sees no model, file, clock or person but those of its own script.
+A test has the models, files, clock and person of its own script and no others.
 """
 
 from sexplang.hosts.testing.cases import Test, collect

@@ -1,9 +1,9 @@
-"""A file's forms to the tests in it.
+"""The tests in a file.
 
     (test "name" form… file: path inputs: {…} script: […] replies: path files: {…}
       expect: e match: pattern error: reason requests: […] prints: text)
 
-What stands beside the tests belongs to each of them.
+Forms beside the tests belong to each of them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm,
 from sexplang.terms.source import Source, Span
 
 LIMITS = Limits(steps=20_000_000, held=growth())
-"""A test ends: some ten seconds of work."""
+"""The limits of a test: some ten seconds of work."""
 
 _TEXT, _LIST, _TABLE, _ANY = "a text in quotes", "a list in []", "a table in {}", ""
 
@@ -34,38 +34,38 @@ PARTS = {
     "requests": _LIST,
     "prints": _ANY,
 }
-"""The labels of a test, and what stands behind them."""
+"""The labels of a test, and the forms that they take."""
 
 _FITS = {_LIST: VectorForm, _TABLE: TableForm}
 
 
 @frozen(eq=False)
 class Test:
-    """One test: a program, what it is given, and what is expected of it."""
+    """One test: a program, its inputs, its script and its expectations."""
 
     name: str
     span: Span
-    """Where its name stands."""
+    """The span of its name."""
     source: Source
     common: tuple[Form, ...]
     """The forms beside the tests of its file."""
     forms: tuple[Form, ...]
     parts: dict[str, Form] = field(factory=dict)
     limits: Limits = LIMITS
-    """What its programs may take from the machine."""
+    """The limits of its programs."""
     model: tuple[str, ...] = ()
-    """Who answers for models where the test does not, as `--model` has it."""
+    """The values of `--model`, for requests that the script does not answer."""
 
     __test__ = False
 
     def text(self, part: str) -> str | None:
-        """The text behind a label."""
+        """Return the text behind a label, or None."""
         form = self.parts.get(part)
         return form.value if isinstance(form, Literal) and isinstance(form.value, str) else None
 
 
 def collect(source: Source) -> list[Test]:
-    """The tests of a file, in their order. Raises Diagnostics."""
+    """Return the tests of a file in their order. Raises Diagnostics."""
     found: list[Diagnostic] = []
     tests: list[Test] = []
     forms = read(source)
@@ -102,7 +102,7 @@ def _test(
         if not isinstance(item, Label):
             forms.append(item)
             continue
-        # The reader has seen to it that a value follows a label.
+        # The reader guarantees that a value follows a label.
         value = next(rest)
         found += _wrong(item, value, parts)
         parts[item.text] = value
@@ -144,7 +144,7 @@ def _twice(tests: Iterable[Test]) -> Iterator[Diagnostic]:
 
 
 def report_malformed(span: Span, words: str, hint: str | None = None) -> Diagnostic:
-    """What is wrong with how a test is written."""
+    """Return the diagnostic for an error in the syntax of a test."""
     return Diagnostic(
         "bad-test",
         words,

@@ -1,4 +1,4 @@
-"""Files of tests to a report and an exit status: `sexplang test`."""
+"""`sexplang test`: files of tests to a report and an exit status."""
 
 import json
 import os
@@ -27,7 +27,8 @@ def test(
     model: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Runs tests and reports; 1 if one fails, cannot be read, or there are none."""
+    """Run tests and print the report; return 1 if one fails or cannot be read, or if there are
+    none."""
     since = perf_counter()
     try:
         given: dict[str, Any] = {**parse_limits(limit)}
@@ -58,7 +59,7 @@ test.__test__ = False  # type: ignore[attr-defined]
 
 
 def _check_models(words: tuple[str, ...]) -> None:
-    """Raises Diagnostics for a recording: it answers a whole run."""
+    """Raise Diagnostics for a recording: it answers a whole run."""
     if any(each.startswith("replay:") for _, each in map(pair, words)):
         hint = "name a model, or scripted:FILE; sexplang run --model replay:FILE repeats a run"
         raise Diagnostics([Diagnostic("bad-input", "a test repeats no recording", hint=hint)])
@@ -76,7 +77,7 @@ def _collect(files: tuple[str, ...]) -> tuple[list[Test], list[Diagnostic]]:
 
 
 def _paths(file: str) -> Iterator[str]:
-    """The file, or the files of tests below a folder."""
+    """Yield the file, or the files of tests below a folder."""
     if not os.path.isdir(file):
         yield file
         return

@@ -1,4 +1,4 @@
-"""What a program did, and what its test expects, to what is different: both sides are shown."""
+"""The comparison of a test's expectations with the run, as diagnostics that show both sides."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,14 +19,14 @@ from sexplang.terms.values.text import text, to_source, value_of
 from sexplang.terms.values.value import Record, Value
 
 SHORT = 70
-"""Up to how many characters both sides are shown in a line each."""
+"""The most characters of a side that is shown in one line."""
 
 _MOST = 60
 
 
 @frozen(eq=False)
 class Played:
-    """What a program did: its outcome, or why it is none; what it asked for and printed."""
+    """The run of a test: its outcome or fault, its requests, its output."""
 
     outcome: Any = None
     requests: Sequence[Request] = ()
@@ -40,12 +40,12 @@ class Played:
 
     @property
     def trail(self) -> Any:
-        """The calls that it failed in, where they are known."""
+        """Return the Trail of a failure, if it is known."""
         return getattr(self.outcome, "trail", None)
 
 
 def compare(test: Test, played: Played, inputs: dict[str, Value]) -> tuple[Diagnostic, ...]:
-    """Every expectation that is not met."""
+    """Return a diagnostic for every expectation that is not met."""
     failed = played.refused or played.error is not None
     if failed and "error" not in test.parts:
         return (_fails(test, played),)
@@ -82,7 +82,7 @@ def _value(
         raise Diagnostics([report_malformed(form.span, f"this fails: {wanted.fields['message']}")])
     given = played.outcome.value
     if isinstance(wanted, str) and isinstance(given, Record):
-        # A result in the place of a text is its content.
+        # A TaskResult in the place of a text is its content.
         given = text(given)
     if not PRIMITIVES["equal?"].function(wanted, given):
         yield _differs("the value is another one", form, *_sides(wanted, given))
@@ -134,7 +134,7 @@ def _error(
 
 
 def _failure(played: Played) -> tuple[set[str], str]:
-    """What an error may be called, and its message."""
+    """Return the names that an error may be expected by, and its message."""
     if played.refused:
         messages = [f"{each.title} {each.hint or ''}" for each in played.refused]
         return {each.code for each in played.refused}, "\n".join(messages)
@@ -148,7 +148,7 @@ def _failure(played: Played) -> tuple[set[str], str]:
 
 
 def _describe(played: Played) -> str:
-    """All that a failure says."""
+    """Return a failure in words, with its traceback."""
     from sexplang.hosts.terminal.show import error_note, show
 
     if played.error is None:
@@ -215,7 +215,7 @@ def _differs(title: str, form: Form, *notes: str) -> Diagnostic:
 
 
 def _sides(wanted: Value, given: Value) -> tuple[str, ...]:
-    """Both sides, or what is different between them if they are long."""
+    """Return both sides, or their difference if they are long."""
     one, other = to_source(wanted), to_source(given)
     texts = isinstance(wanted, str) and isinstance(given, str)
     left, right = (str(wanted), str(given)) if texts else (one, other)
@@ -240,17 +240,17 @@ def _sides(wanted: Value, given: Value) -> tuple[str, ...]:
 
 
 def _escape(text: str) -> str:
-    """A text whose letters look like those of another, in ASCII."""
+    """Return a text with letters that resemble others as escapes."""
     return "".join([sign if sign.isascii() else json.dumps(sign)[1:-1] for sign in text])
 
 
 def _wrap(line: str) -> list[str]:
-    from sexplang.reader import layout
+    from sexplang.reader import format_text
 
     try:
-        return layout(line[:100_000]).splitlines()
+        return format_text(line[:100_000]).splitlines()
     except Diagnostics:
-        # A function is written so that nothing reads it.
+        # The text of a function is one that cannot be read back.
         return [line]
 
 

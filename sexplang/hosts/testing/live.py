@@ -1,4 +1,4 @@
-"""What a test asks a model and its script does not answer → the reply of who `--model` names."""
+"""Live models for a test: replies to requests that its script does not answer."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,12 +13,14 @@ from sexplang.terms.values.text import value_of
 from sexplang.terms.values.value import Value
 
 Live = Callable[[Request], Value | None]
-"""A request for a model → the reply or the error; None where no model is named for it."""
+"""A function of a model's request to the reply or the error; None if no model has its name."""
 
 
 def live(words: tuple[str, ...]) -> Live | None:
-    """Who answers by what `--model` was given; None where that is nobody. No configuration and no
-    key in the environment names a model for a test."""
+    """Return the function for the values of `--model`; None if there are none.
+
+    No configuration and no key in the environment names a model for a test.
+    """
     if not words:
         return None
     from sexplang.runtime import Settings, performers
@@ -43,7 +45,7 @@ def _perform(perform: Callable[[Request], Any], request: Request) -> Value:
     if not hasattr(reply, "__await__"):
         return value_of(reply)
     reply.close()
-    # A call of a server needs a run that waits for it, and opens and closes its connections.
+    # A model of a server needs a run that waits for it and closes its connections.
     from sexplang.machine import start
     from sexplang.pipeline.pipeline import build
     from sexplang.runtime import drive

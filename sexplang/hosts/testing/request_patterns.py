@@ -1,7 +1,7 @@
-"""A request as a test writes it to whether one that was made fits.
+"""Patterns of requests in tests.
 
-`(op argument…)`: arguments left out at the end and `_` are anything, a table needs only the keys
-that it names, a symbol is also the text of its name.
+A pattern is `(op argument…)`. Arguments left out at the end and `_` match anything, a table needs
+only the keys that it names, and a symbol also matches the text of its name.
 """
 
 from typing import Any
@@ -15,13 +15,13 @@ LONGEST = 600
 
 
 def operation_of(pattern: Form) -> str | None:
-    """The operation that a pattern names, or None if it is no pattern."""
+    """Return the operation that a pattern names; None if it is no pattern."""
     head = pattern.items[0] if isinstance(pattern, ListForm) and pattern.items else None
     return head.text if isinstance(head, Name) else None
 
 
 def fits(pattern: Form, request: Request) -> bool:
-    """Whether a request is one that the pattern names."""
+    """Return whether a request matches a pattern."""
     if operation_of(pattern) != request.operation:
         return False
     assert isinstance(pattern, ListForm)
@@ -38,13 +38,13 @@ def fits(pattern: Form, request: Request) -> bool:
 
 
 def show_request(request: Request) -> str:
-    """A request as a test writes it, cut if it is long."""
+    """Return a request as a test writes it, cut if it is long."""
     text = " ".join([request.operation, *[to_source(value_of(each)) for each in request.arguments]])
     return f"({text})" if len(text) <= LONGEST else f"({text[:LONGEST]} …)"
 
 
 def suggest_pattern(request: Request) -> str:
-    """A pattern for a request, for who has to write one."""
+    """Return a pattern that matches a request."""
     arguments = [to_source(value_of(each)) for each in request.arguments]
     short = [each if len(each) <= 60 else "_" for each in arguments]
     while short and short[-1] == "_":
@@ -53,7 +53,7 @@ def suggest_pattern(request: Request) -> str:
 
 
 def _parts(wanted: Form, given: Value) -> list[tuple[Form, Value]] | None:
-    """What is left to be compared of a datum and a value; None if they differ here."""
+    """Return the pairs still to compare of a datum and a value; None if they differ here."""
     if isinstance(given, Record):
         given = given.fields
     if isinstance(wanted, Name):

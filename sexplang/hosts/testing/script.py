@@ -1,4 +1,4 @@
-"""A test's script to replies: a program is answered from it, and from nothing else."""
+"""The script of a test: the replies to its program's requests."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeGuard
@@ -25,7 +25,7 @@ from sexplang.terms.values.value import Fault, Value
 
 @frozen(eq=False)
 class Exchange:
-    """A request that is expected, and the reply to it, or the error that it fails with."""
+    """An expected request, and the reply or the error for it."""
 
     pattern: Form
     reply: Value
@@ -33,22 +33,22 @@ class Exchange:
 
 @define(eq=False)
 class Script:
-    """What is left of a script while its program runs."""
+    """The rest of a script while its program runs."""
 
     exchanges: list[Exchange]
     models: list[Any]
-    """Who may answer for a model, in turn: the rules of the test, its file of replies."""
+    """The models in order of precedence: the rules of the test, its file of replies."""
     files: dict[str, str] | None
     live: Live | None = None
-    """Who answers for a model where the test does not."""
+    """The model for requests that the test does not answer."""
     unanswered: str = ""
-    """Why no model answered the last request for one."""
+    """The reason why no model answered the last request."""
     made: list[Request] = field(factory=list)
-    """The requests so far, in the order in which they were answered."""
+    """The answered requests, in order."""
     printed: list[Request] = field(factory=list)
 
     def answer(self, requests: Sequence[Request]) -> tuple[Request, Value] | None:
-        """One of the open requests, and the reply to it; None if none can be answered."""
+        """Return one of the open requests with its reply; None if none can be answered."""
         for request in requests:
             if self.exchanges and fits(self.exchanges[0].pattern, request):
                 return self._make(request, _shape(self.exchanges.pop(0).reply, request))
@@ -85,7 +85,7 @@ class Script:
         perform = _FILES.get(request.operation)
         given = request.arguments[0] if request.arguments else None
         if self.files is None or perform is None or isinstance(given, tuple | list):
-            return None  # the words of a command are answered by a script alone
+            return None  # only a script answers for commands
         try:
             return (perform(self.files, *request.arguments),)
         except Refusal as refusal:
@@ -93,7 +93,7 @@ class Script:
 
 
 def script_of(test: Test, inputs: dict[str, Value]) -> Script:
-    """A test's script. Raises Diagnostics."""
+    """Return the script of a test. Raises Diagnostics."""
     form = test.parts.get("script")
     items = form.items if isinstance(form, VectorForm) else ()
     exchanges: list[Exchange] = []
@@ -113,7 +113,7 @@ def script_of(test: Test, inputs: dict[str, Value]) -> Script:
 
 
 def _is_exchange(item: Form) -> TypeGuard[VectorForm]:
-    """A request and its reply; without one the reply is nil."""
+    """Return whether a form is a request with a reply; without a reply it is nil."""
     if not isinstance(item, VectorForm) or len(item.items) not in (1, 2):
         return False
     return operation_of(item.items[0]) is not None
@@ -146,7 +146,7 @@ def _files(test: Test, inputs: dict[str, Value]) -> dict[str, str] | None:
 
 
 def _shape(reply: Value, request: Request) -> Value:
-    """A reply as the program gets it: what stands for a model's may be written as in a file of
+    """Return a reply as the program gets it; that of a model may be written as in a file of
     replies."""
     if request.operation != "model" or is_error(reply):
         return reply

@@ -1,4 +1,4 @@
-"""Forms of a test to programs, and pure ones to their values."""
+"""The programs of tests, and the values of expressions in tests."""
 
 import os
 from typing import Any
@@ -16,11 +16,11 @@ from sexplang.terms.source import Source
 from sexplang.terms.values.value import Record, Value
 
 UNASKED = ("print", "log", "progress")
-"""What a program may say without a script."""
+"""Operations that need no script."""
 
 
 def program_of(test: Test) -> Program:
-    """The program that a test runs. Raises Diagnostics."""
+    """Return the program that a test runs. Raises Diagnostics."""
     file = test.text("file")
     if file is None:
         return build_program(test.source, (*test.common, *test.forms))
@@ -29,13 +29,15 @@ def program_of(test: Test) -> Program:
 
 
 def beside(test: Test, path: str) -> str:
-    """A path that a test names, from the folder of its file."""
+    """Return a path relative to the folder of the test's file."""
     return os.path.normpath(os.path.join(os.path.dirname(test.source.name), path))
 
 
 def build_program(source: Source, forms: tuple[Form, ...]) -> Program:
-    """The program of some forms of a source, which imports what lies below its folder and below
-    the folder where the tests are run."""
+    """Return the program of some forms of a source.
+
+    It may import files below the source's folder and below the working folder.
+    """
     builder = Builder(_find(source), {}, {}, plan=Plans)
     builder.compile_unit(source, forms, True)
     builder.check_effects()
@@ -43,8 +45,10 @@ def build_program(source: Source, forms: tuple[Form, ...]) -> Program:
 
 
 def check_tests(source: Source) -> tuple[Diagnostic, ...]:
-    """How the tests are written, and whether their programs build. A test of an error may have
-    one that does not. Raises Diagnostics."""
+    """Return the errors in the syntax and in the programs of tests, without running any.
+
+    The program of a test that expects an error need not build. Raises Diagnostics.
+    """
     found: dict[Diagnostic, None] = {}
     for test in collect(source):
         if "error" not in test.parts:
@@ -56,7 +60,7 @@ def check_tests(source: Source) -> tuple[Diagnostic, ...]:
 
 
 def begin(test: Test, program: Program, inputs: dict[str, Value]) -> Any:
-    """The outcome of a program of a test, up to its first requests."""
+    """Return the outcome of a test's program up to its first requests."""
     system = None
     if has_tasks(program):
         system = tasks(
@@ -67,14 +71,16 @@ def begin(test: Test, program: Program, inputs: dict[str, Value]) -> Any:
 
 
 def value_of_form(test: Test, form: Form, inputs: dict[str, Value]) -> Value:
-    """The value of an expression of a test, where what stands beside the tests is defined; the
-    error record where it has none. Raises Diagnostics."""
+    """Return the value of an expression of a test, or its error record.
+
+    The forms beside the tests are in scope. Raises Diagnostics.
+    """
     known, value = _literal(form)
     return value if known else value_in(test, (form,), inputs)
 
 
 def value_in(test: Test, forms: tuple[Form, ...], inputs: dict[str, Value]) -> Value:
-    """The value of the last of some forms."""
+    """Return the value of the last of some forms."""
     outcome = begin(test, build_program(test.source, (*test.common, *forms)), inputs)
     while hasattr(outcome, "requests"):
         request = outcome.requests[0]
@@ -90,7 +96,7 @@ def is_error(value: Value) -> bool:
 
 
 def _literal(form: Form, room: int = 20) -> tuple[bool, Value]:
-    """Whether a form is data to be taken as it is, not too deep, and the value."""
+    """Return whether a form is literal data of moderate depth, and its value."""
     if isinstance(form, Literal):
         return True, form.value
     items = form.items if isinstance(form, (VectorForm, TableForm)) and room else ()

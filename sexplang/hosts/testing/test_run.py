@@ -1,4 +1,4 @@
-"""A test to its result: the program is played against the script, and held to what is expected."""
+"""The run of a test against its script, and its result."""
 
 from time import perf_counter
 from typing import Any
@@ -18,7 +18,7 @@ from sexplang.terms.values.value import Value
 
 @frozen
 class Result:
-    """How a test went: what was found is empty if it passed."""
+    """The result of a test: it has passed if there are no diagnostics."""
 
     test: Test
     findings: tuple[Diagnostic, ...]
@@ -29,7 +29,7 @@ class Result:
         return not self.findings
 
     def plain(self) -> dict[str, Any]:
-        """The result as data, for `--json`."""
+        """Return the result as data, for `--json`."""
         return {
             "name": self.test.name,
             "file": self.test.source.name,
@@ -41,7 +41,7 @@ class Result:
 
 
 def run_test(test: Test) -> Result:
-    """Runs one test. Nothing outside of it is asked or changed."""
+    """Run one test. No request leaves the process, except to models of `--model`."""
     since = perf_counter()
     try:
         findings = _findings(test)
@@ -98,7 +98,7 @@ def _no_input(name: str, declared: tuple[Input, ...], place: Label) -> Diagnosti
 
 
 def _report_unscripted(test: Test, requests: tuple[Request, ...], script: Script) -> Diagnostic:
-    """The program asks for something that the test has no reply to."""
+    """Return the diagnostic for a request without a reply in the script."""
     request = next((each for each in requests if each.operation != "timer"), requests[0])
     places = [Label(request.span, "asked here")] if request.span is not None else []
     places.append(Label(test.span, "in this test"))

@@ -1,4 +1,4 @@
-"""A value and arguments to the next step: calling whatever can be called."""
+"""The application of a value to arguments: the next step for everything that can be called."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -23,7 +23,7 @@ from sexplang.terms.values.value import (
 )
 
 _CALLED = frozenset([Task, Operation, Higher])
-"""What may be called by a function that it is given to, beside closures."""
+"""The kinds, beside closures, that a higher-order function may call."""
 
 Entry = Callable[[tuple[Value, ...], Frame, Segment, "Span | None"], Step]
 
@@ -31,7 +31,7 @@ ENTRIES: dict[str, Entry] = {}
 """The prelude functions that call back, by name; `higher` fills it."""
 
 LABELLED: dict[str, Callable[[tuple[Value, ...], tuple[str, ...], Frame, Segment], Step]] = {}
-"""Those of them that take arguments by name too."""
+"""The entries that also take arguments by name."""
 
 
 def apply(
@@ -42,8 +42,8 @@ def apply(
     span: Span | None = None,
     env: tuple[Any, ...] = (),
 ) -> Step:
-    """Calls `function` with positional arguments, from a place and an environment that are known to
-    those who look for them. Raises Fault."""
+    """Return the step that calls `function` with positional arguments. `span` and `env` are the
+    place of the call, if they are known. Raises Fault."""
     kind = type(function)
     if kind is Closure:
         code = function.code
@@ -56,7 +56,7 @@ def apply(
         _check_count(function.name, len(arguments), function.least, function.most)
         if kind is Primitive:
             return k[0], function.function(*arguments), k, s
-        for one in arguments:  # what may fail when only frames are left, or calls the library
+        for one in arguments:  # it may fail when only frames are left, or it calls the library
             if one.__class__ is Closure:
                 if one.code.pure is not None and not one.code.is_library:
                     continue
@@ -95,7 +95,7 @@ def apply_labelled(
     span: Span | None = None,
     env: tuple[Any, ...] = (),
 ) -> Step:
-    """Calls `function`; the last `len(labels)` of the arguments are given by name."""
+    """Return the step of a call whose last `len(labels)` arguments are given by name."""
     if isinstance(function, Task):
         inputs = task_inputs(function, arguments, labels)
         return call_task(function, inputs, {}, call_frame(span, k, env), s)
@@ -122,7 +122,8 @@ def apply_labelled(
 
 
 def operands(operation: Operation, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
-    """An operation's arguments as they are performed: texts are texts, what is missing is nil."""
+    """Return an operation's arguments as the handler gets them: texts are whole, a missing argument
+    is nil."""
     if len(arguments) == len(operation.params) and not operation.text:
         return arguments
     most = None if operation.rest else len(operation.params)
@@ -146,15 +147,15 @@ def _is_result(value: Value) -> bool:
 def task_inputs(
     task: Task, arguments: tuple[Value, ...], labels: tuple[str, ...] = ()
 ) -> dict[str, Value]:
-    """What a call binds a task's declared parameters to, the last arguments by `labels`; the tasks
-    room checks the rest."""
+    """Bind a call's arguments to a task's declared parameters, the last of them by `labels`. The
+    task system checks the rest."""
     order = inputs_order(task, len(arguments), labels)
     return dict(zip(order, arguments, strict=True))
 
 
 def inputs_order(task: Task, count: int, labels: tuple[str, ...]) -> tuple[str, ...]:
-    """The parameters of a task that so many arguments are for, the last of them by label. Raises
-    Fault where they are not for any."""
+    """Return the parameters that `count` arguments bind, the last of them by label. Raises Fault if
+    they fit no parameters."""
     return _order(task.template.name, task.names, count, labels)
 
 
@@ -193,7 +194,8 @@ def _enter(
     k: Frame,
     s: Segment,
 ) -> Step:
-    """A call that may leave out parameters with defaults, name some, or give more for a rest."""
+    """Enter a function whose call may omit parameters with defaults, name some, or give more for a
+    rest."""
     code = function.code
     rest: tuple[Value, ...] = ()
     if code.rest:
@@ -213,7 +215,7 @@ def fill(
     k: Frame,
     s: Segment,
 ) -> Step:
-    """Appends the parameters in order; a default is evaluated where its turn comes."""
+    """Append the parameters in order. A default is evaluated at its turn."""
     for at in range(len(env) - 1, code.size):
         name = code.names[at]
         if name in values:

@@ -1,7 +1,7 @@
-"""A primitive of two arguments of which at least one needs a frame, as in `(+ (f x) (g x))`.
+"""Primitives of two arguments of which at least one needs a frame, as in `(+ (f x) (g x))`.
 
-The first value waits in the frame of the second. An argument that calls a function with one
-simple value, the shape of most recursion, saves a call.
+The first value waits in the frame of the second. An argument that calls a function with one simple
+value, the shape of most recursion, saves a Python call.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from sexplang.terms.values.value import Primitive, Value
 
 
 def both(maker: Maker, node: CallPrimitive, primitive: Primitive, left: Piece, right: Piece) -> Run:
-    """Code that calls the primitive with both values."""
+    """Return code that calls the primitive with both values."""
     two = with_span(primitive.function, node.span)
     if left.simple is None and right.simple is not None:
         return _under(maker.enter(node, 0, _first(two, right.simple)), left)
@@ -27,7 +27,7 @@ def both(maker: Maker, node: CallPrimitive, primitive: Primitive, left: Piece, r
 
 
 def _under(back: Run, piece: Piece) -> Run:
-    """The piece, with a frame below it in which the environment waits."""
+    """Return the piece with a frame below it that holds the environment."""
     if piece.jump is not None and len(piece.jump[1]) == 1:
         code, (only,) = piece.jump
         return lambda env, k, s: (code.body, (env[0], only(env)), (back, k, env), s)
@@ -36,7 +36,7 @@ def _under(back: Run, piece: Piece) -> Run:
 
 
 def _with(left: Piece, back: Run, piece: Piece) -> Run:
-    """The piece, with a frame below it in which a simple value waits."""
+    """Return the piece with a frame below it that holds a simple value."""
     simple = left.simple
     if piece.jump is not None and len(piece.jump[1]) == 1:
         code, (only,) = piece.jump
@@ -54,7 +54,7 @@ def _with(left: Piece, back: Run, piece: Piece) -> Run:
 
 
 def _first(two: Any, last: Any) -> Run:
-    """The first value comes back; the second is simple."""
+    """Return the resume that takes the first value. The second is simple."""
 
     def back(value: Value, k: Frame, s: Segment) -> Step:
         below, env = k[1], k[2]
@@ -64,7 +64,7 @@ def _first(two: Any, last: Any) -> Run:
 
 
 def _onward(back: Run, piece: Piece) -> Run:
-    """The first value comes back and waits for the second."""
+    """Return the resume that takes the first value and evaluates the second."""
     if piece.jump is not None and len(piece.jump[1]) == 1:
         code, (only,) = piece.jump
 
@@ -82,7 +82,7 @@ def _onward(back: Run, piece: Piece) -> Run:
 
 
 def _second(two: Any) -> Run:
-    """The second value comes back."""
+    """Return the resume that takes the second value."""
 
     def back(value: Value, k: Frame, s: Segment) -> Step:
         below = k[1]
@@ -92,7 +92,7 @@ def _second(two: Any) -> Run:
 
 
 def _add(two: Any) -> Run:
-    """The same for `+`, without a call on integers."""
+    """Return the resume that takes the second value of `+`. It adds integers without a call."""
 
     def back(value: Value, k: Frame, s: Segment) -> Step:
         below, first = k[1], k[2]

@@ -1,4 +1,4 @@
-"""Makers of calls: of primitives, of named functions, of whatever the head turns out to be."""
+"""Makers of calls: of primitives, of named functions, and of heads that are computed."""
 
 from contextlib import suppress
 from operator import attrgetter
@@ -85,7 +85,7 @@ def _leads_into_library(code: Code, span: Span) -> bool:
 
 
 def _into_library(call: Piece, span: Span) -> Piece:
-    """A call in the program of what the library defines."""
+    """Return a call of a library function from the program."""
     run = call.run
     return Piece(
         code=lambda env, k, s: run(env, call_frame(span, k, env), s), height=call.height + 1
@@ -93,8 +93,8 @@ def _into_library(call: Piece, span: Span) -> Piece:
 
 
 def _pure_call(code: Code, body: pure.Simple, depth: int, simples: list[Any]) -> pure.Simple:
-    """A call of a function that cannot call back, suspend or capture needs no frame. It counts as
-    a step all the same."""
+    """Return a call, without a frame, of a function that cannot call back, suspend or capture. It
+    counts as a step."""
     if depth == 1 and len(simples) == 1:
         (only,) = simples
 
@@ -127,7 +127,8 @@ def _pure_call(code: Code, body: pure.Simple, depth: int, simples: list[Any]) ->
 
 
 def _make_direct(code: Code, depth: int, simples: list[Any]) -> Run:
-    """The recursive call of a function defined one level up is the one that has to be fast."""
+    """Return a call whose arguments are simple. The recursive call of a function one level up is
+    the fastest."""
     if depth == 1 and len(simples) == 1:
         (only,) = simples
         return lambda env, k, s: (code.body, (env[0], only(env)), k, s)
@@ -160,7 +161,7 @@ def _make_applying(maker: Maker, node: core.Call, pieces: list[Piece]) -> Piece:
     wants: Wants = "result" if _is_call_task(pieces[0]) else "answer"
     given = pieces[1:] if wants == "result" else pieces
     if given and (task := _task_of(given[0])) is not None:
-        with suppress(Fault):  # what does not fit its parameters is said when it is called
+        with suppress(Fault):  # the call itself reports arguments that do not fit
             order = inputs_order(task, len(given) - 1, labels)
             return _task_call(maker, node, task, order, given[1:], wants)
     if not labels and all(piece.simple is not None for piece in pieces):
@@ -186,7 +187,7 @@ def _make_applying(maker: Maker, node: core.Call, pieces: list[Piece]) -> Piece:
 
 
 def _task_of(callee: Piece) -> Task | None:
-    """The task that a call is of, if that is known."""
+    """Return the task that a callee is, if that is known."""
     known = callee.constant
     return known[0] if known is not None and type(known[0]) is Task else None
 
@@ -204,7 +205,7 @@ def _task_call(
     pieces: list[Piece],
     wants: Wants,
 ) -> Piece:
-    """A call of a task that is known, and which of its parameters each argument is for."""
+    """Return a call of a known task. `order` names the parameter of each argument."""
     span = node.span
     is_library = span.source.is_library
 
@@ -220,7 +221,7 @@ def _task_call(
 
 
 def _asks(callee: Value, count: int) -> bool:
-    """Whether a call with so many arguments performs an operation with just these."""
+    """Return whether a call with `count` arguments performs an operation with exactly these."""
     return type(callee) is Operation and not callee.text and len(callee.params) == count
 
 

@@ -1,4 +1,4 @@
-"""Makers of what handlers and branches are made of."""
+"""Makers of handlers, effects and branches."""
 
 from typing import Any
 
@@ -107,7 +107,8 @@ def _lose(env: Any, k: Frame, s: Segment) -> Step:
 
 
 LOSER = HandlerKind({"error": (ClauseCode(_lose, 1, "never", (), spares=is_refusal),)}, None)
-"""Around each branch of a race: an error ends only that branch, unless the host refuses it."""
+"""The handler around each branch of a race. An error ends only that branch, unless the host refuses
+it."""
 
 
 def _run(starter: tuple[Any, Any], k: Frame, s: Segment) -> Step:

@@ -2,8 +2,8 @@
 
 `gather(maker, node, pieces, finish)` is code that evaluates the pieces and then does
 `finish(values, env, k, s)`, where `values` is a tuple. A frame holds the values so far. `enter`
-calls a function with them instead. The frames are entered by the parts of the node, which the
-pieces are.
+calls a function with them instead. The site table names each frame by the part of the node that it
+waits for.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ Finish: TypeAlias = Callable[[tuple[Value, ...], Any, Frame, Segment], Step]
 
 
 def gather(maker: Maker, node: Core, pieces: list[Piece], finish: Finish) -> Run:
-    """Code that evaluates the pieces in order and finishes with their values."""
+    """Return code that evaluates the pieces in order and finishes with their values."""
     first = _general(pieces, 0)
     if first == len(pieces):
         values = _values([piece.simple for piece in pieces])
@@ -31,8 +31,8 @@ def gather(maker: Maker, node: Core, pieces: list[Piece], finish: Finish) -> Run
 
 
 def enter(maker: Maker, node: Core, pieces: list[Piece], code: Code, depth: int) -> Run:
-    """Code that evaluates the pieces, of which at least one needs a frame, and calls `code`,
-    which was made `depth` levels up."""
+    """Return code that evaluates the pieces and calls `code`, which was made `depth` levels up. At
+    least one piece needs a frame."""
     first = _general(pieces, 0)
     simples = [piece.simple for piece in pieces[:first]]
     run = pieces[first].run
@@ -50,7 +50,7 @@ def enter(maker: Maker, node: Core, pieces: list[Piece], code: Code, depth: int)
 
 
 def _general(pieces: list[Piece], start: int) -> int:
-    """Where the first piece from `start` on stands that is not simple, or the end."""
+    """Return the index of the first piece from `start` on that is not simple, or the length."""
     for at in range(start, len(pieces)):
         if pieces[at].simple is None:
             return at
@@ -58,7 +58,7 @@ def _general(pieces: list[Piece], start: int) -> int:
 
 
 def _values(simples: list[Any]) -> Callable[[Any], tuple[Value, ...]]:
-    """Simple pieces to a function that gives their values as a tuple."""
+    """Return a function of the environment that gives the values of simple pieces as a tuple."""
     if not simples:
         return lambda env: ()
     if len(simples) == 1:
@@ -77,7 +77,7 @@ def _after(
     first: int,
     last: Callable[[list[Any]], Run],
 ) -> Run:
-    """The resume of the frame that waits for the piece `first`."""
+    """Return the resume of the frame that waits for the piece `first`."""
     waits = [at for at in range(first, len(pieces)) if pieces[at].simple is None]
     ends = [*waits[1:], len(pieces)]
     back: Any = None

@@ -1,6 +1,6 @@
-"""`null? first rest cons append` without a call: the primitive decides whatever is not here.
+"""`null? first rest cons append` on lists, without a call of the primitive in the usual cases.
 
-A step of a walk, and one that makes a list one item longer, are most of what loops over lists do.
+Most list loops consist of one step of a walk and of one item added to a list.
 """
 
 from collections.abc import Callable
@@ -65,7 +65,7 @@ ON_ONE: dict[str, Callable[[int, Simple], Simple]] = {
     "rest": rest,
     "cdr": rest,
 }
-"""The makers of those on a variable of this activation, by the primitive's name."""
+"""The makers of primitives on one variable of this activation, by name."""
 
 
 def cons(left: Simple, right: Simple, slow: Slow) -> Simple:
@@ -127,4 +127,4 @@ ON_TWO: dict[str, dict[str, Any]] = {
     "cons": {"near near": cons_near, "any any": cons},
     "append": {"any any": append},
 }
-"""The makers of those on two lists, by name and shape."""
+"""The makers of primitives on two lists, by name and shape."""

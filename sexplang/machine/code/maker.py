@@ -1,11 +1,11 @@
-"""Core to code: closures over closures, made once.
+"""The maker: core to code, as closures over closures.
 
-A node becomes a piece. A piece that cannot call, suspend or capture is simple, a function of the
-environment; any other is code that works on the registers. Pieces call the pieces inside them on
-Python's stack up to a certain height; above it they go through the loop, or through frames.
+A node becomes a piece. A piece that cannot call, suspend or capture is simple: a function of the
+environment. Any other piece is code that works on the registers. Pieces call the pieces inside them
+on Python's stack up to a certain height; above it they go through the loop, or through frames.
 
-Generators are driven by `Maker.piece`, so that the depth of a program does not matter: a maker
-yields a node and is sent its piece.
+`Maker.piece` drives generators, so the depth of a program does not matter: a maker yields a node
+and is sent its piece.
 """
 
 from collections.abc import Callable, Generator
@@ -20,12 +20,12 @@ MAX_NESTING = 40
 """How many Python calls pieces may nest."""
 
 HEAVIEST = 100
-"""Up to which weight a call of a simple function is simple itself: what is simple is not counted
-in steps, so calls of calls must not multiply."""
+"""The greatest weight of a simple call of a simple function. Simple code is not counted in steps,
+so calls of calls must not multiply."""
 
 
 class Piece:
-    """A compiled node. Exactly one of `simple` and `code` is there to begin with."""
+    """A compiled node. A new piece has exactly one of `simple` and `code`."""
 
     __slots__ = ("code", "constant", "height", "jump", "near", "simple", "weight")
 
@@ -36,18 +36,18 @@ class Piece:
         self.code = code
         self.height = height
         self.jump: tuple[Any, list[Any]] | None = None
-        """A jump one activation up whose arguments are simple: who has the body, and they. What
-        decides whether to jump can then do it without a call."""
+        """The target and the arguments of a call one activation up whose arguments are all simple.
+        The caller can then enter it without a Python call."""
         self.weight = weight
-        """How many nodes a simple piece evaluates at most, those of calls inside it counted."""
+        """The greatest number of nodes that a simple piece evaluates, inner calls included."""
         self.near = 0
-        """The slot, if it is a variable of this activation."""
+        """The slot, if the piece is a variable of this activation; else 0."""
         self.constant: tuple[Value] | None = None
-        """The value, if it is a constant."""
+        """The value, if the piece is a constant."""
 
     @property
     def run(self) -> Run:
-        """The piece as code, whatever it is, at most `TALL` Python calls high."""
+        """The piece as code, at most `MAX_NESTING` Python calls high."""
         if self.code is None:
             self.code = value_of(self.simple)
         elif self.height > MAX_NESTING:
@@ -57,7 +57,7 @@ class Piece:
 
 
 class LoopCode:
-    """A loop's body, for `recur`. Filled when the loop is compiled."""
+    """The body of a loop, for `recur`. It is set when the loop is compiled."""
 
     __slots__ = ("body",)
 
@@ -70,11 +70,11 @@ Make: TypeAlias = Callable[["Maker", Any, "LoopCode | None"], "Making | Piece"]
 Combine: TypeAlias = Callable[["Maker", Any, list[Piece]], Piece]
 
 MAKERS: dict[type, Make] = {}
-"""How each kind of node is made; `nodes` and `effects` fill it."""
+"""The maker of each kind of node; `nodes` and `effects` fill it."""
 
 
 def makes(kind: type) -> Callable[[Make], Make]:
-    """Registers the maker of a kind of node."""
+    """Register the maker of a kind of node."""
 
     def register(make: Make) -> Make:
         MAKERS[kind] = make
@@ -84,11 +84,12 @@ def makes(kind: type) -> Callable[[Make], Make]:
 
 
 LEAVES = frozenset([Const, Local, Known, Lambda])
-"""Nodes that have no nodes in them: what makes them gives a piece at once."""
+"""The kinds of node without inner nodes. Their makers return a piece at once."""
 
 
 def combines(kind: type, parts: Callable[[Any], tuple[Core, ...]]) -> Callable[[Combine], Combine]:
-    """Registers what makes a kind of node of the pieces of its parts, none in tail position."""
+    """Register a maker that combines the pieces of a node's parts, none of them in tail
+    position."""
 
     def register(combine: Combine) -> Combine:
         def make(maker: "Maker", node: Any, loop: LoopCode | None) -> Making | Piece:
@@ -108,7 +109,7 @@ def combines(kind: type, parts: Callable[[Any], tuple[Core, ...]]) -> Callable[[
 
 
 def every_one(maker: "Maker", nodes: tuple[Core, ...]) -> Any:
-    """The pieces of nodes none of which is in tail position."""
+    """Yield nodes to the maker's driver, and return their pieces. None is in tail position."""
     pieces = []
     for node in nodes:
         if type(node) in LEAVES:
@@ -119,8 +120,8 @@ def every_one(maker: "Maker", nodes: tuple[Core, ...]) -> Any:
 
 
 class Maker:
-    """Compiles the nodes of one program. `codes` are its functions, by index; what a register, a
-    frame or a segment may hold of the code that it makes is entered in `sites`."""
+    """The compiler of one program's nodes. `codes` are its functions by index. All code that a
+    register, a frame or a segment may hold is entered in `sites`."""
 
     makers = MAKERS
 
@@ -131,24 +132,24 @@ class Maker:
         self._bodies: dict[int, Piece] = {}
 
     def function(self, index: int, body: Core) -> None:
-        """Compiles a function's body."""
+        """Compile a function's body."""
         piece = self._bodies[index] = self.piece(body)
         code = self.codes[index]
         code.body, code.pure = self.run(body, piece), piece.simple
 
     def run(self, node: Core, piece: Piece) -> Run:
-        """The piece of a node as code, where a register may hold it."""
+        """Return the piece of a node as code, entered as code that a register may hold."""
         run = piece.run
         self.enter(node, CODE, run)
         return run
 
     def pure(self, index: int) -> Piece | None:
-        """The body of a function that was compiled before and is simple."""
+        """Return the body of a function, if it is compiled already and simple."""
         piece = self._bodies.get(index)
         return piece if piece is not None and piece.simple is not None else None
 
     def piece(self, node: Core, loop: LoopCode | None = None) -> Piece:
-        """The piece of a node; whatever its depth."""
+        """Return the piece of a node of any depth."""
         made = self.makers[type(node)](self, node, loop)
         if isinstance(made, Piece):
             return made
@@ -173,7 +174,7 @@ class Maker:
 
 
 def value_of(simple: Any) -> Run:
-    """A simple piece as code: its value goes to the frame on top."""
+    """Return simple code as code: its value goes to the frame on top."""
 
     def run(env: Any, k: Frame, s: Segment) -> Step:
         return k[0], simple(env), k, s
@@ -182,8 +183,8 @@ def value_of(simple: Any) -> Run:
 
 
 def bounce(code: Run) -> Run:
-    """The same code by way of the loop, so that Python's stack starts anew. A frame for it makes
-    it no step."""
+    """Return the same code by way of the loop, so that Python's stack starts anew. It goes through
+    a frame, so it is no step."""
 
     def back(env: Any, k: Frame, s: Segment) -> Step:
         return code(env, k[1], s)
@@ -195,17 +196,17 @@ def bounce(code: Run) -> Run:
 
 
 def fits_inline(pieces: list[Piece]) -> bool:
-    """Whether all are simple and one more level of them may be called directly."""
+    """Return whether all pieces are simple and one more level of them may be called directly."""
     return not [piece for piece in pieces if piece.simple is None or piece.height >= MAX_NESTING]
 
 
 def height(pieces: list[Piece]) -> int:
-    """The height of something that calls these directly."""
+    """Return the height of a piece that calls these directly."""
     return 1 + max([piece.height for piece in pieces], default=0)
 
 
 def combine_simple(simple: Any, pieces: list[Piece]) -> Piece:
-    """A simple piece made of simple pieces."""
+    """Return a simple piece made of simple pieces."""
     height, weight = 0, 1
     for piece in pieces:
         weight += piece.weight
@@ -215,7 +216,7 @@ def combine_simple(simple: Any, pieces: list[Piece]) -> Piece:
 
 
 def cap(pieces: list[Piece]) -> list[Piece]:
-    """The pieces, with those that are simple but too tall as code of their own."""
+    """Return the pieces. Simple pieces that are too tall become code of their own."""
     return [
         piece
         if piece.simple is None or piece.height < MAX_NESTING

@@ -88,7 +88,7 @@ def _if(maker: Maker, node: core.If, loop: LoopCode | None) -> Making:
 
 
 def _if_code(test: Any, then: Piece, otherwise: Piece) -> Run:
-    """The commonest shapes save a call: one branch ends here, the other goes on."""
+    """Return the code of a choice. A branch that is simple ends here without a call."""
     if then.simple is not None and otherwise.simple is None:
         value, onward = then.simple, otherwise.run
 
@@ -211,7 +211,8 @@ def _then(maker: Maker, node: core.Seq, part: int, piece: Piece, rest: Run) -> R
 
 
 def _items(items: tuple[Any, ...], loop: LoopCode | None) -> Any:
-    """The pieces of items of which only the last is in tail position."""
+    """Yield items to the maker's driver, and return their pieces. Only the last is in tail
+    position."""
     pieces = []
     for item in items[:-1]:
         pieces.append((yield item, None))

@@ -1,9 +1,8 @@
-"""Calls of primitives in the shape that their operands have.
+"""Calls of primitives, specialised by the shape of their operands.
 
-A variable of this activation and a constant are read without a call: `near` is the slot of the
-one, `constant` the value of the other. The shapes that programs have most are worth their lines;
-anything else is simple code that gives a value. Each is simple itself: a Fault that has no span
-yet gets that of the call.
+A variable of this activation and a constant are read without a call: `near` is the slot of the one,
+`constant` the value of the other. Any other operand is simple code. Each call is simple itself. A
+Fault without a span gets that of the call.
 """
 
 from collections.abc import Callable
@@ -19,11 +18,11 @@ from sexplang.terms.values.value import Fault, Primitive, Value
 Function = Callable[..., Value]
 
 QUICK: dict[str, dict[str, Any]] = {**integers.SHAPES, **lists.ON_TWO}
-"""The makers of primitives on two integers, or on two lists, by name and shape."""
+"""The makers of primitives on two integers or on two lists, by name and shape."""
 
 
 def call(primitive: Primitive, pieces: list[Piece], span: Span) -> Simple:
-    """A call whose operands are simple."""
+    """Return a call whose operands are simple."""
     simples = [piece.simple for piece in pieces]
     if len(pieces) == 2:
         return _on_two(primitive, pieces[0], pieces[1], span)
@@ -37,7 +36,7 @@ def call(primitive: Primitive, pieces: list[Piece], span: Span) -> Simple:
 
 
 def with_span(function: Function, span: Span) -> Function:
-    """The function on two values and in an environment, with a place for its faults."""
+    """Return the function of two values and an environment. It locates its faults at `span`."""
 
     def two(a: Value, b: Value, env: Env | None) -> Value:
         try:
@@ -77,7 +76,7 @@ def _on_two(primitive: Primitive, left: Piece, right: Piece, span: Span) -> Simp
 
 
 def _shape(left: Piece, right: Piece) -> tuple[str, Any, Any]:
-    """Which maker fits, and what it is given for the operands."""
+    """Return the shape of two operands and how each is read in it."""
     if right.constant is not None:
         (value,) = right.constant
         if left.near:

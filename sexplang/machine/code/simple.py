@@ -1,8 +1,8 @@
-"""Core that cannot call, suspend or capture, to functions of the environment.
+"""Simple code: core that cannot call, suspend or capture, as functions of the environment.
 
-That is most of the work of most programs, and it needs no frames. A piece is `(env) -> value`; it
-may raise Fault, which leaves with the span of the primitive call that failed. How deep pieces
-nest is bounded by `generate`, because this is where Python's own stack is used.
+Most of the work of most programs is simple and needs no frames. A simple piece is `(env) -> value`.
+It may raise Fault, which has the span of the primitive call that failed. The maker bounds how deep
+pieces nest, because they use Python's own stack.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def constant(value: Value) -> Simple:
 
 def local(depth: int, index: int) -> Simple:
     if depth == 0:
-        return itemgetter(index)  # without a call of Python's
+        return itemgetter(index)  # no Python function is called
     if depth == 1:
         return lambda env: env[0][index]
     if depth == 2:
@@ -43,7 +43,7 @@ def local(depth: int, index: int) -> Simple:
 
 
 def outer(depth: int) -> Callable[[Env], Env]:
-    """The environment `depth` levels up."""
+    """Return a function that gives the environment `depth` levels up."""
     if depth == 0:
         return lambda env: env
     if depth == 1:
@@ -117,7 +117,8 @@ def table(keys: tuple[str, ...], values: tuple[Simple, ...]) -> Simple:
 
 
 def path(base: Simple, fields: tuple[str, ...], span: Span, needed: bool) -> Simple:
-    """Nested field access: nil through nil, and where there is no such field; unless needed."""
+    """Return nested field access. A missing field, or a field of nil, is nil unless it is
+    `needed`."""
 
     def run(env: Env) -> Value:
         return follow(base(env), fields, span, needed, env)
@@ -141,8 +142,8 @@ def follow(value: Value, fields: tuple[str, ...], span: Span, needed: bool, env:
 
 
 def locate(error: Placed, span: Span | None, env: Env | None = None) -> Placed:
-    """The error, placed at `span` and in its environment unless it has its place already. One that
-    has come out of a call has the place of that call then."""
+    """Return the error, located at `span` and `env` unless it has a place. An error that came out
+    of a call locates that call instead."""
     if error.span is None:
         error.span, error.env = span, env
     elif error.calls:
@@ -151,13 +152,13 @@ def locate(error: Placed, span: Span | None, env: Env | None = None) -> Placed:
 
 
 def add_call(error: Placed, function: Code) -> Placed:
-    """The error, which comes out of a call of this function on Python's stack."""
+    """Return the error with one more call of a function on Python's stack."""
     error.calls = (*error.calls, function)
     return error
 
 
 def listing(items: tuple[Simple, ...]) -> Simple:
-    """`(list …)` and `[…]`, by far the commonest construction."""
+    """Return the constructor of `(list …)` and `[…]`."""
     if len(items) == 1:
         (only,) = items
         return lambda env: (only(env),)

@@ -1,4 +1,4 @@
-"""Lists for frames: what a prelude function is given, and what it has collected so far."""
+"""Lists for frames: the list argument of a prelude function, and the results collected so far."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -11,7 +11,7 @@ from sexplang.terms.values.value import Fault, Procedure, Value
 
 
 def items_of(name: str, value: Value) -> tuple[Value, ...]:
-    """The list that `name` was given, as a tuple. Raises Fault `wrong-type`."""
+    """Return the list given to `name` as a tuple. Raises Fault `wrong-type`."""
     if type(value) is tuple:
         return value
     if type(value) in LONG:
@@ -24,11 +24,11 @@ def items_of(name: str, value: Value) -> tuple[Value, ...]:
 
 
 _FIRST = {"fold": "f init xs", "reduce": "f init xs", "apply": "f x … xs"}
-"""What the functions are given that take more than a function and a list."""
+"""The usage of functions that take more than a function and a list."""
 
 
 def unlink(collected: Any, count: int) -> tuple[Value, ...]:
-    """The values of a linked list, oldest first."""
+    """Return the values of a linked list, oldest first."""
     values: list[Value] = [None] * count
     for at in range(count - 1, -1, -1):
         collected, values[at] = collected
@@ -36,7 +36,7 @@ def unlink(collected: Any, count: int) -> tuple[Value, ...]:
 
 
 def iterate_chain(collected: Any) -> Iterator[Value]:
-    """The values of a linked list of lists, oldest first."""
+    """Return an iterator of the values of a linked list of lists, oldest first."""
     found = []
     while collected is not None:
         collected, chunk = collected
@@ -45,7 +45,7 @@ def iterate_chain(collected: Any) -> Iterator[Value]:
 
 
 def group(results: tuple[Value, ...], extra: Any) -> Value:
-    """The items in groups of equal results, in the order of the first of each."""
+    """Return the items in groups of equal results, ordered by the first of each."""
     groups: dict[int, list[Value]] = {}
     for first, item in zip(firsts(results), extra[0], strict=True):
         groups.setdefault(first, []).append(item)

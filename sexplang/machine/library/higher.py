@@ -1,4 +1,4 @@
-"""Prelude functions that call back, as frames: whatever they call may be captured and resumed."""
+"""The table of the prelude functions that call back. Their calls may be captured and resumed."""
 
 from typing import Any
 
@@ -89,7 +89,7 @@ def _start(call: tuple[Value, Value, Span | None], k: Frame, s: Segment) -> Step
 
 
 def _fork_map(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(fork-map f xs limit)`: what `par-map` is made of."""
+    """`(fork-map f xs limit)`: the primitive under `par-map`."""
     function, xs, limit = arguments
     items = items_of("par-map", xs)
     if limit is not None and (type(limit) is not int or limit < 1):

@@ -1,9 +1,8 @@
 """`map`, `filter`, `fold` and their kin: frames that go through a list.
 
-Each element is a step. Calling what needs no frame, a primitive or a function whose body is simple,
-is done on many elements in one turn of the loop. Otherwise there is a frame for each call, since
-whatever is called may be captured and resumed. What has been collected is a linked list `(earlier,
-value)`: a frame is never changed.
+Each element is a step. A function that needs no frame, a primitive or a simple closure, is called
+on many elements in one turn of the loop. Any other call has a frame, since it may be captured and
+resumed. Collected results are a linked list `(earlier, value)`: a frame never changes.
 """
 
 from collections.abc import Callable
@@ -21,12 +20,12 @@ from sexplang.terms.values.sequences import View
 from sexplang.terms.values.value import Fault, Primitive, Procedure, Value, truth
 
 Rows: TypeAlias = tuple[Value, ...]
-"""Elements; where a function is called on several lists, tuples of arguments."""
+"""Elements; tuples of arguments where a function is called on several lists."""
 
 
 def direct(function: Value, count: int) -> Callable[..., Value] | None:
-    """A Python function that does what calling `function` with `count` values does, where that
-    needs no frame. Raises Fault for a primitive that does not take so many."""
+    """Return a Python function that does the same as calling `function` with `count` values, or
+    None if the call needs a frame. Raises Fault for a primitive of another arity."""
     if type(function) is Primitive:
         if count < function.least or (function.most is not None and count > function.most):
             raise Fault("wrong-arity", f"`{function.name}` is called with {count} arguments here")
@@ -39,12 +38,12 @@ def direct(function: Value, count: int) -> Callable[..., Value] | None:
 
 
 def add_caller(fault: Fault, function: Value, span: Span | None) -> Fault:
-    """The fault of a call of `function` that stands at `span`."""
+    """Return the fault of a call of `function` at `span`."""
     return locate(add_call(fault, function.code) if type(function) is Closure else fault, span)
 
 
 def _pure(function: Value, count: int) -> Callable[[Any], Value] | None:
-    """The body of a closure, as a function of the environment, if it is simple."""
+    """Return the body of a simple closure as a function of the environment, else None."""
     if type(function) is not Closure or function.code.size != count or not function.code.simple:
         return None
     return function.code.pure
@@ -54,8 +53,8 @@ def _pure(function: Value, count: int) -> Callable[[Any], Value] | None:
 
 
 def over(function: Value, count: int) -> Callable[[Any], Any] | None:
-    """Rows to the values of calling `function` on each, where no call needs a frame. Without code
-    of Python's for each."""
+    """Return a function from rows to the results of `function` on each, where no call needs a
+    frame. It runs no Python code for each row."""
     body = _pure(function, count)
     if body is not None:
         env = function.env
@@ -78,7 +77,7 @@ def each(
     s: Segment,
     span: Span | None,
 ) -> Step:
-    """Calls `function` on each row in turn; `finish(results, extra)` goes to `k`."""
+    """Call `function` on each row in turn; `finish(results, extra)` goes to `k`."""
     if not rows:
         return k[0], finish((), extra), k, s
     calls = over(function, count)
@@ -101,7 +100,7 @@ def each(
 
 
 def _some(_: Value, k: Frame, s: Segment) -> Step:
-    """The next rows."""
+    """Go through the next rows."""
     _, below, function, rows, start, parts, count, finish, extra, span = k
     calls = over(function, count)
     assert calls is not None
@@ -119,7 +118,7 @@ def _some(_: Value, k: Frame, s: Segment) -> Step:
 
 
 def _some_more(_: Value, k: Frame, s: Segment) -> Step:
-    """What goes through rows is a step and no value that comes back: so this resumes its frame."""
+    """Resume the frame of a walk. A walk through rows is a step, and no value comes back."""
     return _some, None, k, s
 
 
@@ -262,8 +261,8 @@ def _seek_next(value: Value, k: Frame, s: Segment) -> Step:
 
 
 def partial_result(frame: Frame) -> tuple[str, Value] | None:
-    """What a `map` or a `fold` of the program has come to which waits in a frame, and a name for
-    it."""
+    """Return a name and the result so far of a `map` or `fold` of the program that waits in a
+    frame."""
     if frame[0] is _next and frame[7] is same and frame[4] > 1:
         return "map", unlink(frame[5], frame[4] - 1)[:MOST]
     if frame[0] is _fold_next and len(frame) > 5:
@@ -295,4 +294,4 @@ WALKS: tuple[tuple[str, int, int | None, Entry, str], ...] = (
     ("any?", 2, 2, _seek("any?", True), "(any? p xs): whether p holds for some element"),
     ("all?", 2, 2, _seek("all?", False), "(all? p xs): whether p holds for every element"),
 )
-"""Names, how many arguments they take, what they do, and what they are for."""
+"""Names, arities, entries and usages of these functions."""

@@ -1,7 +1,7 @@
 """`(sort xs less?)`: a merge sort whose comparisons are calls of the program.
 
-Each comparison is a step. Many of them are made in one turn of the loop where what compares needs
-no frame, as in `walking`: both ways make the same comparisons, in the same order.
+Each comparison is a step. If the comparison needs no frame, many are made in one turn of the loop,
+as in `iteration`. Both ways make the same comparisons in the same order.
 """
 
 from collections.abc import Callable
@@ -27,8 +27,8 @@ def sort(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) 
 
 
 def _merge_runs(less: Value, runs: Any, at: int, merged: Any, k: Frame, s: Segment) -> Step:
-    """Merges neighbouring runs, pass by pass, until one is left. Stable. `merged` is a linked
-    list of what the runs before `at` have become."""
+    """Merge neighbouring runs, pass by pass, until one is left. The sort is stable. `merged` is a
+    linked list of the merged runs before `at`."""
     while True:
         if at + 1 < len(runs):
             return _merge(less, 0, 0, None, (runs, at, merged), k, s)
@@ -59,7 +59,8 @@ def _merge_next(value: Value, k: Frame, s: Segment) -> Step:
 
 
 def _merge_some(_: Value, k: Frame, s: Segment) -> Step:
-    """The next comparisons. `out` is a linked list of what earlier turns have made of this run."""
+    """Make the next comparisons. `out` is a linked list of the results of earlier turns for this
+    run."""
     _, below, less, runs, at, merged, i, j, out, span = k
     is_less = _comparison(less)
     made: list[Value] = []
@@ -103,14 +104,14 @@ def _merge_more(_: Value, k: Frame, s: Segment) -> Step:
 
 
 _COMPARED = (None,) * 1_024
-"""How many comparisons are made in one turn of the loop at most."""
+"""The greatest number of comparisons in one turn of the loop."""
 
 
 # -- By keys -------------------------------------------------------------------------------------
 
 
 def sort_by(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(sort-by f xs)`: the keys of all, and then the items in their order."""
+    """`(sort-by f xs)`: compute all keys, then order the items."""
     items = items_of("sort-by", arguments[1])
     return each(arguments[0], items, 1, same, None, (_by_keys, k, items, span), s, span)
 
@@ -131,11 +132,11 @@ def _by_keys(keys: Value, k: Frame, s: Segment) -> Step:
 _NUMBERS = frozenset((int, float))
 
 _SORTED_AT_ONCE = 8_192
-"""How many are sorted in one step of Python; runs of so many are merged."""
+"""How many items are sorted in one step of Python; runs of this size are merged."""
 
 
 def _sort_some(start: int, k: Frame, s: Segment) -> Step:
-    """The next run, as places among the items; those before it are a linked list."""
+    """Sort the next run, as indexes of items; the runs before it are a linked list."""
     _, below, items, keys, runs = k
     end = min(start + _SORTED_AT_ONCE, len(items))
     work(end - start - 1)
@@ -154,7 +155,7 @@ def _sort(order: Value, k: Frame, s: Segment) -> Step:
 
 
 def _comparison(less: Value) -> Callable[[Value, Value], Value]:
-    """What `direct` gives, a call of Python's shorter where it is a closure."""
+    """Return the comparison of `direct`, with one Python call less for a closure."""
     found = direct(less, 2)
     assert found is not None
     if type(less) is not Closure:

@@ -1,15 +1,27 @@
-"""The fault of a function that was given the answer of a task: it names the task, and says how the
-task gives another kind of answer."""
+"""The fault of a function that gets the answer of a task with the wrong type.
+
+It names the task and the way to declare another type. The binding of a variable to an answer is
+looked up when the fault occurs. Running code does not know it.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from sexplang.terms.core import Call, Const, Core
+from sexplang.machine.stack import Linked
+from sexplang.terms.core import Call, Const, Core, Local
+from sexplang.terms.program import Program
+from sexplang.terms.source import Span
 from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.value import Fault, Primitive, Task, Value
 
 Tasks = tuple[tuple[int, Task], ...]
-"""Which of the arguments of a call are answers, and of which tasks."""
+"""The indexes of the arguments that are answers, each with its task."""
+
+Answers = tuple[tuple[Local, Task], ...]
+"""The arguments of a call that are variables, each with the task whose answer it holds."""
+
+_answers_by_program: WeakKeyDictionary[Linked, dict[Span, Answers]] = WeakKeyDictionary()
 
 _TYPES = (
     ("number", "integer"),
@@ -17,11 +29,11 @@ _TYPES = (
     ("table", "{name: string}"),
     ("list", "[string]"),
 )
-"""A word in what a function takes, and the type of an answer that it would take."""
+"""A word in a function's expectation, and the answer type that would fit."""
 
 
 def tasks_of(arguments: Sequence[Core]) -> Tasks:
-    """The arguments that are calls of tasks."""
+    """Return the arguments that are calls of tasks."""
     found: list[tuple[int, Task]] = []
     for at, argument in enumerate(arguments):
         if type(argument) is Call and type(argument.callee) is Const:
@@ -32,7 +44,7 @@ def tasks_of(arguments: Sequence[Core]) -> Tasks:
 
 
 def name_tasks(primitive: Primitive, tasks: Tasks) -> Primitive:
-    """The primitive, whose faults name the task whose answer does not fit."""
+    """Return the primitive with faults that name the task whose answer does not fit."""
     function: Callable[..., Value] = primitive.function
 
     def name_answer(*values: Value) -> Value:
@@ -45,7 +57,7 @@ def name_tasks(primitive: Primitive, tasks: Tasks) -> Primitive:
 
 
 def misfit(fault: Fault, tasks: Tasks, values: Sequence[Any]) -> Fault:
-    """The fault, with the task whose answer is of the wrong kind."""
+    """Return the fault with the name of the task whose answer has the wrong type."""
     if fault.code != "wrong-type" or fault.error is not None:
         return fault
     for at, task in tasks:
@@ -61,3 +73,45 @@ def misfit(fault: Fault, tasks: Tasks, values: Sequence[Any]) -> Fault:
         made.span, made.env, made.calls = fault.span, fault.env, fault.calls
         return made
     return fault
+
+
+def name_task(fault: Fault, linked: Linked) -> Fault:
+    """Return the fault with the name of the task, if the misfit is a variable bound to its
+    answer."""
+    if fault.code != "wrong-type" or fault.span is None or fault.span.source.is_library:
+        return fault
+    found = _answers(linked).get(fault.span)
+    if not found or fault.env is None:
+        return fault
+    tasks = tuple([(at, task) for at, (_, task) in enumerate(found)])
+    return misfit(fault, tasks, [_value(fault.env, local) for local, _ in found])
+
+
+def _answers(linked: Linked) -> dict[Span, Answers]:
+    """Return the calls of the program that take such variables, by place."""
+    if linked not in _answers_by_program:
+        _answers_by_program[linked] = _find_answers(linked)
+    return _answers_by_program[linked]
+
+
+def _find_answers(linked: Linked) -> dict[Span, Answers]:
+    program = linked.program()
+    if not isinstance(program, Program) or not program.tasks:
+        return {}
+    made: dict[Span, Answers] = {}
+    for call, scope in linked.sites.environments.calls():
+        answers: list[tuple[Local, Task]] = []
+        for each in call.arguments:
+            if isinstance(each, Local):
+                origin = scope.origin(each)
+                answers += [(each, task) for _, task in tasks_of([origin] if origin else [])]
+        if answers:
+            made[call.span] = tuple(answers)
+    return made
+
+
+def _value(env: Any, local: Local) -> Any:
+    """Return the value of a variable; None if the environment belongs to another place."""
+    for _ in range(local.depth):
+        env = env[0] if type(env) is tuple and env else None
+    return env[local.index] if type(env) is tuple and local.index < len(env) else None

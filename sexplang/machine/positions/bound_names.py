@@ -1,5 +1,6 @@
-"""A frame of a linked program to the names that bodies of the program bind there, and their values:
-read from its core when somebody asks.
+"""The names that bodies of the program bind around a frame, and their values.
+
+They are read from the program's core on demand.
 """
 
 from collections.abc import Iterator
@@ -31,7 +32,7 @@ _known: WeakKeyDictionary[Linked, "Names"] = WeakKeyDictionary()
 
 
 def names_of(program: Program, tasks: TaskSystem | None) -> "Names":
-    """The names of a program, as it is linked with these tasks."""
+    """Return the names of a program, linked with these tasks."""
     _, linked, _ = link_program(program, tasks)
     found = _known.get(linked)
     if found is None:
@@ -41,13 +42,13 @@ def names_of(program: Program, tasks: TaskSystem | None) -> "Names":
 
 @frozen(eq=False)
 class Names:
-    """What is known of a program to find them with."""
+    """The index of a program's bindings."""
 
     sites: Sites
 
     def bound(self, frame: Frame) -> Iterator[tuple[str, Value]]:
-        """What is bound around the place that waits in a frame, innermost first; and what a call
-        that waits there has been given so far, by the name of what is called."""
+        """Yield the bindings around the place that waits in a frame, innermost first. The arguments
+        so far of a waiting call have the name of the callee."""
         if frame[0] is return_value:
             _, _, span, env = frame
             yield from self._around(self.sites.function(span), span, env)
@@ -73,7 +74,7 @@ class Names:
     def _parts_with_names(
         self, node: Core, values: tuple[Value, ...]
     ) -> Iterator[tuple[str, Value]]:
-        """What the parts of a node have come to that call something: of a table by its keys."""
+        """Yield the values so far of the parts of a node that have names: for a table, its keys."""
         if isinstance(node, MakeTable):
             rows = zip(node.keys, node.values, values, strict=False)
             yield from [(key, value) for key, part, value in rows if _is_made(part)]
@@ -106,7 +107,7 @@ class Names:
             yield from list_variables(scope, env, is_bound=True)
 
     def _topmost(self, frame: Frame) -> Iterator[tuple[str, Value]]:
-        """What the program itself has bound, where it waits for one of its items."""
+        """Yield the top-level bindings of a program that waits for one of its items."""
         top, env = self.sites.environments.top, frame[2]
         size = len(env) - 1
         here = {at for at in top.bound if at <= size}
@@ -119,7 +120,8 @@ class Names:
 
 
 def _is_made(part: Core) -> bool:
-    """Whether a function of the program or a task is called for a value: it may be paid for."""
+    """Return whether a call of a function or a task makes the value. Such a value may have cost
+    money."""
     work = [part]
     while work:
         part = work.pop()

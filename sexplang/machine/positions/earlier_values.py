@@ -1,7 +1,7 @@
-"""An error to the same with what was bound before: `details.partial_results`.
+"""Earlier values: the bindings that an error leaves behind, in its `details.partial_results`.
 
-What a body has bound is lost to the program when an error leaves that body. The names are looked
-up when that happens: code that runs knows none.
+A program loses the bindings of a body when an error leaves the body. The names are looked up then.
+Running code does not know them.
 """
 
 from collections.abc import Iterator
@@ -15,18 +15,19 @@ from sexplang.terms.values.text_size import text_size
 from sexplang.terms.values.value import Fault, Procedure, Record, Value, has_failed
 
 _LOOKED = 500
-"""How many frames are looked at."""
+"""The greatest number of frames that are searched."""
 
 
 def add_bound_values(error: Record, k: Frame, s: Segment, node: Segment = None) -> Record:
-    """An error; with what was bound, in a program that has tasks: others have paid for nothing."""
+    """Return an error with the bindings around it, if the program has tasks. In other programs they
+    cost nothing."""
     is_told = s[3].linked.known and isinstance(error.fields["details"], dict)
     return with_bound(error, k, s, node) if is_told else error
 
 
 def with_bound(error: Record, k: Frame, s: Segment, node: Segment = None) -> Record:
-    """The error, with what was bound around the calls between here and `node` (None: around all),
-    of one name the innermost. Where a sequence or a list has told what it had, that stands
+    """Return the error with the bindings around the calls between here and `node` (None: around
+    all), the innermost of each name. If a sequence or a list has reported its results, those stand
     alone."""
     details = error.fields["details"]
     before = details.get("partial_results", {})
@@ -46,11 +47,9 @@ def with_bound(error: Record, k: Frame, s: Segment, node: Segment = None) -> Rec
 
 
 def _bound(k: Frame, s: Segment, node: Segment) -> Iterator[tuple[str, Value]]:
-    """The names and values in the frames, innermost first."""
+    """Yield the names and values in the frames, innermost first."""
     from sexplang.machine.library.iteration import partial_result
-    from sexplang.machine.positions.bound_names import (
-        names_of,  # a run in which nothing fails needs none
-    )
+    from sexplang.machine.positions.bound_names import names_of  # only a failing run needs it
 
     linked = s[3].linked
     programs = [linked.program(), *linked.plans.values()]
@@ -63,8 +62,8 @@ def _bound(k: Frame, s: Segment, node: Segment) -> Iterator[tuple[str, Value]]:
 
 
 def _frames(k: Frame, s: Segment, node: Segment) -> Iterator[Frame]:
-    """The frames above `node`, innermost first, those that a branch goes on with too, and those
-    that a clause holds."""
+    """Yield the frames above `node`, innermost first, with those of the parent branches and of
+    continuations that a clause holds."""
     while True:
         while k is not None:
             yield k
@@ -85,15 +84,15 @@ def _frames(k: Frame, s: Segment, node: Segment) -> Iterator[Frame]:
 
 
 def _is_result(value: Value) -> bool:
-    """Whether it is data, and not what went wrong before."""
+    """Return whether a value is data and not an earlier error."""
     if isinstance(value, Procedure) or has_failed(value):
         return False
     if isinstance(value, Record) and value.kind == "error":
         return False
-    if text_size(value, LONGEST) > LONGEST:  # a few words stand for it
+    if text_size(value, LONGEST) > LONGEST:  # it is abbreviated
         return True
     try:
         plain(value)
-    except Fault:  # there are functions in it
+    except Fault:  # it holds functions
         return False
     return True

@@ -1,5 +1,7 @@
-"""What the slots of environments are called, by the place in a program: read from its core when
-somebody asks, since code that runs needs no names."""
+"""The names of environment slots, by place in a program.
+
+They are read from its core on demand, since running code needs no names.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
@@ -10,26 +12,27 @@ from sexplang.terms.program import Bind, Function, Unit
 from sexplang.terms.source import Span
 
 _LEVELS = 1_000
-"""How many levels of environments are looked through."""
+"""The greatest number of levels of environments that are searched."""
 
 _NODES = frozenset((*get_args(core.Core), core.Clause))
 
 
 @define(eq=False)
 class Activation:
-    """A function's, a loop's or the program's own. What is around it is known when the place is
-    found where it is made."""
+    """The activation of a function, a loop or the program. The level around it is known once its
+    definition is found."""
 
     function: int | None
     around: "Scope | None" = None
     mentioned: dict[int, str] = field(factory=dict)
-    """Names of slots by the variables that are read: a loop's own are told by nothing else."""
+    """The names of slots by the variables that read them. The slots of a loop have no other
+    names."""
 
 
 @frozen(eq=False)
 class Scope:
-    """The slots there are at a place, from 1: their names, None where there is none; those of them
-    that a body binds: no parameters; and what gives the values of these."""
+    """The slots at a place, from 1: their names (None for none), the slots that a body binds (not
+    parameters), and the code that gives the values of these."""
 
     activation: Activation
     names: tuple[str | None, ...]
@@ -48,7 +51,7 @@ class Scope:
         return Scope(self.activation, every, self.bound.union(added), given)
 
     def origin(self, read: core.Local) -> core.Core | None:
-        """What gives the value of a variable that is read here, if a body binds it."""
+        """Return the code that gives the value of a variable read here, if a body binds it."""
         there = self.up(read.depth)
         return there.given.get(read.index) if there is not None else None
 
@@ -84,18 +87,18 @@ class Environments:
                     self._walk(param.default, Scope(own, tuple(names[:at])))
 
     def place(self, node: core.Core) -> tuple[int | None, int]:
-        """The function that a node is in, and its number there. Raises LookupError."""
+        """Return the function that a node is in, and its number there. Raises LookupError."""
         return self._places[id(node)]
 
     def at(self, function: int | None, place: Span, env: tuple[Any, ...]) -> Scope | None:
-        """The innermost scope around a place in a function, if it has the slots of `env`."""
+        """Return the innermost scope around a place in a function, if it has the slots of `env`."""
         key = function, place, len(env) - 1
         if key not in self._known:
             self._known[key] = self._at(*key)
         return self._known[key]
 
     def calls(self) -> Iterator[tuple[core.Call | core.CallPrimitive, Scope]]:
-        """The calls of what is no function of the program by name, each with the scope it is in."""
+        """Yield the calls of anything but a named function of the program, each with its scope."""
         for found in self._found.values():
             for node, scope in found:
                 if isinstance(node, (core.Call, core.CallPrimitive)):
@@ -128,7 +131,7 @@ class Environments:
 
 
 def _inner(node: Any, scope: Scope) -> Iterator[tuple[Any, Scope]]:
-    """The nodes in a node, each with the scope it is in."""
+    """Yield the inner nodes of a node, each with its scope."""
     if isinstance(node, core.Let):
         names = node.names or (None,) * len(node.values)
         yield from [(value, scope) for value in node.values]
@@ -151,8 +154,9 @@ def _inner(node: Any, scope: Scope) -> Iterator[tuple[Any, Scope]]:
 
 
 def list_variables(scope: Scope, env: Any, is_bound: bool = False) -> Iterator[tuple[str, Any]]:
-    """The variables of an environment and of those around it, up to the program's own unless it
-    begins there; of one name the innermost. With `is_bound`, what bodies bind alone."""
+    """Yield the variables of an environment and of those around it, the innermost of each name,
+    without those of the program unless it starts there. With `is_bound`, yield only the bindings of
+    bodies."""
     seen = set()
     found: Scope | None = scope
     for _ in range(_LEVELS):

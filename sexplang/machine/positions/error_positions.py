@@ -1,9 +1,8 @@
-"""The place of an error: the nearest one that is known, of code at work or of a frame below it.
+"""The position of an error: the nearest known place, of the code at work or of a frame below it.
 
-A step keeps no place for this. An error that is raised on Python's stack is given its place by the
-piece of code that it passes first; code and frames have theirs in the site table. A call from a
-program into the library leaves a frame with its place: an error of the library is said to be where
-the program called it.
+A step stores no place for this. The code that an error passes first on Python's stack locates it.
+Other code and frames are located by the site table. A call from a program into the library leaves a
+frame with its place: an error of the library is located at the call in the program.
 """
 
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from sexplang.terms.source import Span, is_library
 from sexplang.terms.values.value import Fault, Record, Value
 
 _FRAMES = 200
-"""How many frames are looked at."""
+"""The greatest number of frames that are searched."""
 
 
 @node(eq=False)
@@ -31,8 +30,8 @@ class Failure:
 
 @node(eq=False)
 class FailureSite:
-    """The registers of the step that failed, and what its error knows of it: the environment, and
-    the calls on Python's stack that it came out of."""
+    """The registers of the step that failed, with the environment of the error and the calls on
+    Python's stack that it came out of."""
 
     fn: Any
     a: Any
@@ -43,20 +42,20 @@ class FailureSite:
 
 
 def frames(k: Frame | None, s: Segment) -> Iterator[tuple[Frame, Sites]]:
-    """The frames from here on, innermost first, each with the table that its code is in."""
+    """Yield the frames from here on, innermost first, each with the site table of its code."""
     while s is not None:
         sites = s[3].linked.sites
         while k is not None:
             yield k, sites
             k = k[1]
-        if s[0] is BASE:  # goes on where the branch began
+        if s[0] is BASE:  # go on where the branch began
             k, s = (None, None) if s[4] is None else (s[4].k, s[4].s)
         else:
             k, s = s[1], s[2]
 
 
 def place_of(step: Step) -> Span | None:
-    """The place of a step, outside of the language's own library."""
+    """Return the place of a step outside the library."""
     fn, _, k, s = step
     found = None if s is None else _own(s[3].linked.sites.span(fn))
     for frame, sites in islice(frames(k, s), _FRAMES):
@@ -67,7 +66,7 @@ def place_of(step: Step) -> Span | None:
 
 
 def span_in_frame(frame: Frame) -> Span | None:
-    """The place that a frame of the machine's own holds."""
+    """Return the place that a frame of the machine's own holds."""
     return next((part for part in frame[2:] if isinstance(part, Span)), None)
 
 
@@ -79,9 +78,8 @@ def _own(place: Span | None) -> Span | None:
 
 
 def call_frame(span: Span | None, k: Frame, env: tuple[Any, ...] = ()) -> Frame:
-    """The frames below what the library does for a call in the program: two such calls in a row,
-    the second in tail position, take no more than one. `env` is the environment of the call, if
-    that is known."""
+    """Return the frames below a library call in the program. Two such calls in a row, the second in
+    tail position, take no more than one. `env` is the environment of the call, if it is known."""
     if span is None or span.source.is_library:
         return k
     if k[0] is not return_value:
@@ -90,14 +88,15 @@ def call_frame(span: Span | None, k: Frame, env: tuple[Any, ...] = ()) -> Frame:
 
 
 def return_value(value: Value, k: Frame, s: Segment) -> Step:
-    """The resume of a frame that keeps the place of a call and its environment."""
+    """Resume a frame that holds the place of a call and its environment."""
     below = k[1]
     return below[0], value, below, s
 
 
 def blame(error: Record, k: Frame, s: Segment, fn: Any = None) -> Record:
-    """An error without a place, or of the library, has the place of the call in the program, if
-    that is known: its span then also says where it is in the library. `fn` is the code at work."""
+    """Return an error located in the program. An error without a place, or of the library, gets the
+    place of the call in the program, if that is known; its span then also gives the place in the
+    library. `fn` is the code at work."""
     place = error.fields.get("span")
     if place is not None and not _is_in_library(place):
         return error

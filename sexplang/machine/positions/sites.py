@@ -1,9 +1,8 @@
-"""The site table: a piece of code to the place in the program that it was made of, and back.
+"""The site table: from a piece of code to its place in the program, and back.
 
 A maker enters each piece of code that a register, a frame or a segment may hold, with its node and
-its role. A site is that pair. It is named by the function, by the number of the node in it, and by
-the role: the name does not depend on how the code was made. Nothing is looked up until somebody
-asks.
+its role. A site is that pair. Its name is the function, the number of the node in it, and the role;
+it does not depend on how the code was made. Entries are resolved on demand.
 """
 
 from collections.abc import Iterable
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from sexplang.machine.positions.environments import Environments
 
 Entry: TypeAlias = tuple[Core | None, int]
-"""A node and a role. The node is None where all items of a program are meant."""
+"""A node and a role. The node is None for all items of a program together."""
 
 Name: TypeAlias = tuple[int, int, int]
 """A function (-1 for the top level), a node in it by number, a role."""
@@ -48,7 +47,7 @@ class Site:
 
 
 class Sites:
-    """The sites of one linked program, which has these functions and units."""
+    """The sites of one linked program, with these functions and units."""
 
     def __init__(
         self,
@@ -61,24 +60,24 @@ class Sites:
         self.entered = list(entered)
         self._entries: dict[int, Entry] = {}
         self._resolved = 0
-        """How many of those entered are among the entries."""
+        """The number of resolved entries."""
 
     def enter(self, node: Core | None, role: int, made: Any) -> Any:
-        """Gives the code back."""
+        """Enter a piece of code and return it."""
         self.entered.append((node, role, made))
         return made
 
     @cached_property
     def environments(self) -> "Environments":
-        """What the slots are called at each node."""
+        """The names of the slots at each node."""
         from sexplang.machine.positions.environments import (
-            Environments,  # most runs need none of it
+            Environments,  # most runs do not need it
         )
 
         return Environments(self.functions, self.units)
 
     def of(self, made: Any) -> Site | None:
-        """The site of a piece of code of the program; None for anything else."""
+        """Return the site of a piece of code of the program; None for any other object."""
         found = self._entry(made)
         if found is None:
             return None
@@ -86,17 +85,17 @@ class Sites:
         return Site(node, role, None if node is None else self.environments.place(node)[0])
 
     def span(self, made: Any) -> Span | None:
-        """The place of a piece of code of the program."""
+        """Return the place of a piece of code of the program."""
         found = self._entry(made)
         return None if found is None or found[0] is None else found[0].span
 
     def name(self, made: Any) -> Name | None:
-        """The name of the site of a piece of code."""
+        """Return the name of the site of a piece of code."""
         found = self._entry(made)
         return None if found is None else self._name(*found)
 
     def code(self, name: Name) -> Any:
-        """The piece of code at the site of that name. Raises LookupError."""
+        """Return the piece of code at the site of a name. Raises LookupError."""
         return self._codes[name]
 
     @cached_property
@@ -105,16 +104,16 @@ class Sites:
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
-        """The items of the program, in their order."""
+        """The items of the program, in order."""
         return tuple([item for unit in self.units for item in unit.items])
 
     @cached_property
     def by_index(self) -> dict[int, Function]:
-        """The functions of the program by their index."""
+        """The functions of the program by index."""
         return {each.index: each for each in self.functions}
 
     def function(self, place: Span) -> int | None:
-        """The innermost function that a place is in."""
+        """Return the innermost function around a place."""
         around = [each for each in self.functions if each.span.holds(place)]
         if not around:
             return None

@@ -1,5 +1,6 @@
-"""A program that has failed to the calls it was in and the variables it had there, innermost
-first: read from the site table when somebody asks.
+"""The traceback of a failed program: its calls and its variables, innermost first.
+
+It is read from the site table on demand.
 """
 
 from itertools import islice
@@ -18,13 +19,16 @@ from sexplang.terms.values.value import Fault, Record
 MOST_CALLS, MOST_VARIABLES = 16, 12
 
 _LOOKED = 500
-"""How many frames are looked at."""
+"""The greatest number of frames that are searched."""
 
 
 @frozen
 class Trail:
-    """`calls`: `{function span times}` each, innermost first, function nil at the top level; empty
-    where no function was called. `variables`: those of the innermost call, a few words of each."""
+    """The traceback as data.
+
+    `calls` are `{function span times}`, innermost first, with function nil at the top level; empty
+    if no function was called. `variables` are those of the innermost call, abbreviated.
+    """
 
     calls: tuple[dict[str, Any], ...] = ()
     variables: dict[str, str] = field(factory=dict)
@@ -32,8 +36,8 @@ class Trail:
 
 @define
 class _Call:
-    """A call of a function of the program, or its top level (None): its place, its environment
-    where that is known, and how far outward the call is known to wait."""
+    """A call of a function of the program, or its top level (None): its place, its environment if
+    it is known, and the outermost place at which it is known to wait."""
 
     function: int | None
     span: Span | None
@@ -42,7 +46,7 @@ class _Call:
 
 
 def trail_in(stood: FailureSite | Trail | None, error: Any, program: Program) -> Trail | None:
-    """The trail of where a program stood when it failed; a run that was thawed has that alone."""
+    """Return the trail of a failure. A thawed run has the trail alone."""
     return _trail(stood, error, program) if isinstance(stood, FailureSite) else stood
 
 
@@ -87,7 +91,7 @@ def _variables(calls: list[_Call], sites: Sites) -> dict[str, str]:
 
 
 def _place(error: Record, program: Program) -> Span | None:
-    """The place that an error has, if it is one of the program."""
+    """Return the place of an error, if it is in the program."""
     place = error.fields.get("span")
     fields = place if isinstance(place, dict) else {}
     for source in program.sources:
@@ -95,13 +99,13 @@ def _place(error: Record, program: Program) -> Span | None:
             try:
                 start = source.offset(fields["line"], fields["column"])
                 return Span(source, start, source.offset(fields["end_line"], fields["end_column"]))
-            except (LookupError, TypeError):  # somebody made it up
+            except (LookupError, TypeError):  # the program made it up
                 return None
     return None
 
 
 def _calls(failure: FailureSite, place: Span | None, sites: Sites) -> list[_Call]:
-    """The calls of the program, innermost first; the first is at the place of the error."""
+    """Return the calls of the program, innermost first. The first is at the place of the error."""
     waiting = [_waiting(*each, sites) for each in islice(frames(failure.k, failure.s), _LOOKED)]
     found = [*_at_work(failure, sites), *[call for call in waiting if call is not None]]
     env = found[0].env if found and not _is_library(found[0], sites) else None
@@ -111,14 +115,14 @@ def _calls(failure: FailureSite, place: Span | None, sites: Sites) -> list[_Call
     function = sites.function(place)
     if calls and calls[0].function == function:
         calls[0].span = place
-    else:  # called by code of the machine's own
+    else:  # called by the machine's own code
         calls.insert(0, _Call(function, place, env))
     return calls
 
 
 def _at_work(failure: FailureSite, sites: Sites) -> list[_Call]:
-    """Those of the step that failed: of its code, and of the functions that Python's stack was
-    in."""
+    """Return the calls of the step that failed: of its code, and of the functions on Python's
+    stack."""
     site, found = sites.of(failure.fn), []
     if site is not None:
         env = failure.a if site.role == CODE else None
@@ -134,7 +138,7 @@ def _at_work(failure: FailureSite, sites: Sites) -> list[_Call]:
 
 
 def _waiting(frame: Frame, own: Sites, sites: Sites) -> _Call | None:
-    """The call that waits in a frame; None for one of a program from a model."""
+    """Return the call that waits in a frame; None for a call of a program from a model."""
     if own is not sites:
         return None
     site = sites.of(frame[0])
@@ -155,7 +159,7 @@ def _is_library(call: _Call, sites: Sites) -> bool:
 
 
 def _merge(calls: list[_Call]) -> list[_Call]:
-    """One of each call: expressions in one another that wait in it are one."""
+    """Return one of each call. Nested expressions that wait in one call are one."""
     made: list[_Call] = []
     for call in calls:
         last = made[-1] if made else None
@@ -170,7 +174,7 @@ def _merge(calls: list[_Call]) -> list[_Call]:
 
 
 def _may_be(last: _Call, call: _Call) -> bool:
-    """Whether what waits may be the same call, further outward."""
+    """Return whether a waiting expression may be of the same call, further outward."""
     if call.function is None or call.span is None or last.outermost is None:
         return True
     return call.span.holds(last.outermost) and not last.outermost.holds(call.span)

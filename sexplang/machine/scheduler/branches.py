@@ -1,4 +1,4 @@
-"""The branches of a run: where each stands, what it waits for, and the table that holds them."""
+"""The branches of a run: their states, and the table that holds them."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -17,17 +17,16 @@ from sexplang.terms.effect import Request
 from sexplang.terms.values.value import Record, Value
 
 Path = tuple[int, ...]
-"""The place of a branch: fork, branch, fork, branch … from the root, `()`. A fork is named by
-its ordinal in the branch that forked."""
+"""The place of a branch: fork, branch, fork, branch … from the root, `()`. A fork is named by its
+ordinal in the branch that forked."""
 
 
 @node(eq=False)
 class Branch:
-    """One branch: one of the four below. `ordinal` numbers its requests and forks, for ever
-    upward.
+    """A branch: one of the four below.
 
-    `leaving` is set while it is cancelled, or while the root fails: what leaves it otherwise
-    stops here.
+    `ordinal` numbers its requests and forks and only grows. `leaving` is set while it is cancelled,
+    or while the root fails: any other way out of the branch stops here.
     """
 
     path: Path
@@ -37,7 +36,7 @@ class Branch:
 
 @node(eq=False)
 class Waiting(Branch):
-    """Asked the host; the reply goes to `k`."""
+    """A branch that has asked the host; the reply goes to `k`."""
 
     request: Request
     k: Frame
@@ -47,12 +46,11 @@ class Waiting(Branch):
 
 @node(eq=False)
 class Forked(Branch):
-    """Waits for its branches. Their values, by index, go to `k`.
+    """A branch that waits for its own branches. Their values, by index, go to `k`.
 
-    `alive` counts those that have started and not ended; the next to start is the first of
-    `starts`. With `cut` the branches are being cancelled instead, and that is the step to go on
-    with when none is alive. With `after` they are nodes of a graph, by the indexes of those that
-    each comes after.
+    `alive` counts the branches that have started and not ended; the next to start is the first of
+    `starts`. With `cut`, the branches are being cancelled, and `cut` is the step to go on with when
+    none is alive. With `after` they are nodes of a graph: the indexes of the predecessors of each.
     """
 
     fork: int
@@ -67,7 +65,7 @@ class Forked(Branch):
     after: tuple[tuple[int, ...], ...] | None = None
 
     def with_values(self, values: Map[int, Value], more: int) -> "Forked":
-        """With these values, and so many more branches that run."""
+        """Return the fork with these values, and `more` further branches that run."""
         return Forked(
             self.path,
             self.ordinal,
@@ -87,7 +85,7 @@ class Forked(Branch):
 
 @node(eq=False)
 class Ready(Branch):
-    """Goes on with this step."""
+    """A branch that goes on with this step."""
 
     step: Step
 
@@ -105,7 +103,7 @@ class Ready(Branch):
 
 @node(eq=False)
 class Queued(Branch):
-    """Goes on with this step as soon as the job that it is a part of has a place."""
+    """A branch that goes on with this step when its job has a permit."""
 
     step: Step
 
@@ -127,11 +125,11 @@ class Times:
 
     accounts: Accounts = Map()
     waiting: Map[str, int] = Map()
-    """How many branches wait under a deadline."""
+    """The number of branches that wait under each deadline."""
     timers: Map[str, Scope] = Map()
     """The deadlines that are counted down."""
     learned: Learned = Map()
-    """What replies have said about the estimates of their requests."""
+    """The corrections of estimates that replies have taught."""
 
 
 @node(eq=False)
@@ -144,20 +142,20 @@ class SchedulerState:
     """The error that ends the run, once the root has left its scopes."""
     steps: int = 0
     requested: int = 0
-    """Subtasks that somebody asked for, whoever answered."""
+    """The requests for subtasks so far, however they were answered."""
     called: int = 0
-    """Model calls that the host was asked for."""
+    """The model calls that were asked of the host."""
     planned: int = 0
-    """Nodes of all plans that were accepted."""
+    """The nodes of all accepted plans."""
     begun: int = 0
-    """Pieces of work begun, in a run that is traced."""
+    """The pieces of work begun, in a traced run."""
     count: int = 0
-    """How many requests are open, timers too."""
+    """The number of open requests, timers included."""
     permits: Permits = Permits()
 
 
 class BranchView(Protocol):
-    """The branches by their paths, to be read."""
+    """A read-only view of the branches by path."""
 
     def __getitem__(self, path: Path) -> Branch: ...
 
@@ -166,16 +164,16 @@ class BranchView(Protocol):
     def __len__(self) -> int: ...
 
     def get(self, path: Path) -> Branch | None:
-        """The branch at a path, if one is there."""
+        """Return the branch at a path, if there is one."""
 
 
 class BranchTable:
-    """The branches of one delivery, and those of them that are ready. They change here alone.
+    """The branches of one delivery, and those that are ready. They change only here.
 
-    `before` are the branches as the delivery found them, `branches` those of now. `put` sets what
-    stands at a path, `remove` takes it away, or gives its second argument, and `finish` gives the
-    branches in the end. These three are methods of the map itself: each branch takes several of
-    them, and a function around them would cost as much as what they do.
+    `before` are the branches as the delivery found them, `branches` the current ones. `put` sets
+    the branch at a path, `remove` takes it away or returns its second argument, and `finish`
+    returns the final branches. These three are methods of the map itself. Each branch takes several
+    of these calls, and a wrapper would cost as much as the calls themselves.
     """
 
     __slots__ = ("before", "branches", "finish", "put", "ready", "remove")
@@ -191,19 +189,19 @@ class BranchTable:
         """The branches that go on, the next one last."""
 
     def schedule(self, branch: Branch, step: Step) -> None:
-        """The branch goes on with `step` before any that became ready earlier."""
+        """Let the branch go on with `step`, before all that became ready earlier."""
         self.put(branch.path, Ready(branch.path, branch.ordinal, branch.leaving, step))
         self.ready.append(branch.path)
 
     def begin(self, steps: Iterable[tuple[Path, Step]]) -> None:
-        """Branches begin, each before any that became ready earlier."""
+        """Begin branches, each before all that became ready earlier."""
         put, ready = self.put, self.ready
         for path, step in steps:
             put(path, Ready(path, 0, False, step))
             ready.append(path)
 
     def snapshot(self) -> Map[Path, Branch]:
-        """The branches as they are now, in the midst of a delivery."""
+        """Return the branches as they are now, in the midst of a delivery."""
         now = self.finish()
         self.branches = made = now.mutate()
         self.put, self.remove, self.finish = made.__setitem__, made.pop, made.finish
@@ -211,7 +209,7 @@ class BranchTable:
 
 
 def make_fork(branch: Branch, left: exits.Fork) -> Forked:
-    """The branch that forks: it takes an ordinal, and has begun none of its branches yet."""
+    """Return the branch as a fork: it takes an ordinal and has begun no branch yet."""
     return Forked(
         branch.path,
         branch.ordinal + 1,
@@ -229,7 +227,8 @@ def make_fork(branch: Branch, left: exits.Fork) -> Forked:
 
 
 def registers_of(branch: Branch) -> tuple[Frame, Segment]:
-    """Where a branch stands, or will stand when its own branches have been cancelled."""
+    """Return the registers of a branch, or those it will have when its own branches are
+    cancelled."""
     if isinstance(branch, (Ready, Queued)):
         return branch.step[2], branch.step[3]
     if isinstance(branch, Forked) and branch.cut is not None:
@@ -239,18 +238,18 @@ def registers_of(branch: Branch) -> tuple[Frame, Segment]:
 
 
 def refusals_of(branch: Branch) -> Unwinding:
-    """The refusals of money that a branch has met which leaves scopes."""
+    """Return the refusals of money that an unwinding branch has met."""
     step = branch.step if isinstance(branch, Ready) else getattr(branch, "cut", None)
     return step[1] if step is not None and isinstance(step[1], Unwinding) else NOTHING
 
 
 def child_paths(branch: Forked) -> list[Path]:
-    """The places of a fork's branches, last first."""
+    """Return the paths of a fork's branches, last first."""
     return [(*branch.path, branch.fork, index) for index in range(branch.width - 1, -1, -1)]
 
 
 def request_id(path: Path, ordinal: int) -> str:
-    """A request's id: the path and the ordinal, joined by dots."""
+    """Return a request's id: the path and the ordinal, joined by dots."""
     if not path:
         return str(ordinal)
     if len(path) > _DEEP:
@@ -260,12 +259,12 @@ def request_id(path: Path, ordinal: int) -> str:
 
 _DEEP = 64
 _joins: dict[Path, str] = {}
-"""The last few deep paths that others were below, joined."""
+"""The last few deep paths and their joined texts."""
 
 
 def _join(path: Path) -> str:
-    """A deep path joined by dots, which takes no long where that of a branch around it is known:
-    whoever asks at every level of two thousand would join millions of numbers."""
+    """Return a deep path joined by dots. The text of a branch around it is reused: a request at
+    every level of two thousand would otherwise join millions of numbers."""
     around = path[:-2]
     words = _joins.get(around)
     if words is None:
@@ -278,19 +277,20 @@ def _join(path: Path) -> str:
 
 
 def branch_id(path: Path) -> str:
-    """The id of the work that a branch is."""
+    """Return the id of the work that a branch is."""
     return f"b{request_id(path[:-1], path[-1])}"
 
 
 def path_of(identity: str) -> Path:
-    """The path of the branch that made the request. Raises ValueError."""
+    """Return the path of the branch that made the request. Raises ValueError."""
     around, dot, _ = identity.rpartition(".")
     return tuple(map(int, around.split("."))) if dot else ()
 
 
 def sort_key(identity: str) -> str:
-    """What identities are sorted by, number by number: it begins each long number with a letter
-    for its length. Reading the numbers of deep ones would take a thousand times as long."""
+    """Return the sort key of an identity, which sorts number by number. Each long number begins
+    with a letter for its length. To read the numbers of deep identities would take a thousand times
+    as long."""
     return _LONG_NUMBER.sub(lambda found: f"{chr(64 + len(found[0]))}{found[0]}", identity)
 
 

@@ -1,9 +1,9 @@
-"""Branches that end before their time: errors, clauses, broken scopes, cancellation.
+"""Cancellation: branches that end early by errors, clauses, broken scopes or from outside.
 
-An error or a clause that ends an expression around a fork cancels the fork's branches: each
-leaves its scopes, and may wait while it does. When the last one has ended, the branch that forked
-leaves its own segments down to that expression. What tries to leave a branch that is being
-cancelled stops there, and the branch goes on leaving.
+An error or a clause that ends an expression around a fork cancels the fork's branches. Each unwinds
+its scopes, and may wait meanwhile. When the last one has ended, the branch that forked unwinds its
+own segments down to that expression. An exit from a branch that is being cancelled stops there, and
+the branch goes on unwinding.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -48,25 +48,25 @@ if TYPE_CHECKING:
     from sexplang.machine.scheduler.scheduler import Scheduler
 
 
-# -- What ends branches -------------------------------------------------------------------------
+# -- Ends of branches ---------------------------------------------------------------------------
 
 
 def cancel(scheduler: "Scheduler", error: Record | None = None) -> None:
-    """The whole program is abandoned and fails with `error`, by default reason `cancelled`.
-    What is ending already goes on with that, at the root as in a branch."""
+    """Abandon the whole program: it fails with `error`, by default reason `cancelled`. A root or a
+    branch that is ending already goes on with its own end."""
     if not scheduler.table.branches[()].leaving:
         _fail_program(scheduler, make_cancelled(scheduler, error))
 
 
 def make_cancelled(scheduler: "Scheduler", error: Record | None = None) -> Record:
-    """The error of a program that is abandoned, with all that it had by then."""
+    """Return the error of an abandoned program, with all partial results."""
     words = "the run was cancelled"
     error = error or error_record("TASK_FAILURE", "cancelled", words)
     return add_all_partial_results(scheduler, error)
 
 
 def fail_uncaught(scheduler: "Scheduler", branch: Branch, left: exits.Uncaught) -> None:
-    """No handler takes an error: the program fails with it."""
+    """Let the program fail with an error that no handler takes."""
     if not _stop_on_way(scheduler, branch, 0, left):
         scheduler.park(branch, left)
         root = scheduler.table.branches[()]
@@ -75,7 +75,7 @@ def fail_uncaught(scheduler: "Scheduler", branch: Branch, left: exits.Uncaught) 
 
 
 def abort_handler(scheduler: "Scheduler", branch: Branch, left: exits.AbortHandler) -> None:
-    """A handle expression of another branch is ended, with all branches in it."""
+    """End a handle expression of another branch, with all branches in it."""
     if not _stop_on_way(scheduler, branch, left.level + 1, left):
         scheduler.park(branch, left)
         target, then = scheduler.table.branches[branch.path[: 2 * left.level]], left.then
@@ -89,14 +89,14 @@ def abort_handler(scheduler: "Scheduler", branch: Branch, left: exits.AbortHandl
 def break_scope(
     scheduler: "Scheduler", branch: Branch, left: Any, scope: str, error: Record
 ) -> None:
-    """A scope breaks: at its form if that is on the branch's stack, else at the request."""
+    """Break a scope: at its form if that is on the branch's stack, else at the request."""
     table = scheduler.table
     part = scheduler.park(branch, left)
     error = error if part is None else cut_off(error, part)
     branch = table.branches[branch.path]
     node, level = find_form(scope, left.s, len(branch.path) // 2)
     if node is None:
-        # What cleans up takes the place of what was cut, and tells what that had got.
+        # The finalizers replace the work that was cut, and report its partial results.
         before = pending_error(left.s)
         error = error if before is None else with_part(error, before)
         table.schedule(branch, (raise_error, error, left.k, left.s))
@@ -114,8 +114,8 @@ def break_scope(
 
 
 def refuse_request(scheduler: "Scheduler", branch: Branch, left: Any, refused: Refused) -> None:
-    """A scope has no time or no room for a request: it breaks. In a `finally` inside of it, and
-    in what cleans up when it has broken, a refusal of money is an error of the request."""
+    """Break the scope that has no time or no room for a request. In a finalizer inside the scope,
+    and in one that runs after it broke, a refusal of money is an error of the request."""
     scope = refused.scope
     if scope in left.s[3].expired_scopes or (
         not scheduler.ledger.accounts[scope].fired and is_cleaning(left.s, scope)
@@ -129,8 +129,8 @@ def refuse_request(scheduler: "Scheduler", branch: Branch, left: Any, refused: R
 
 
 def end_fork(scheduler: "Scheduler", branch: Branch, step: Step, scope: str | None = None) -> None:
-    """The branch goes on with `step` when its own branches, if it has any, have been cancelled.
-    Those that are cleaning up already go on with that, unless a scope broke."""
+    """Let the branch go on with `step` when its own branches, if any, are cancelled. A branch that
+    is cleaning up already goes on with that, unless a scope broke."""
     table = scheduler.table
     if not isinstance(branch, Forked) or branch.alive == 0:
         table.schedule(branch, step)
@@ -141,12 +141,12 @@ def end_fork(scheduler: "Scheduler", branch: Branch, step: Step, scope: str | No
             table.schedule(child, left)
 
 
-# -- How they are left --------------------------------------------------------------------------
+# -- Unwinding ----------------------------------------------------------------------------------
 
 
 def _stop_on_way(scheduler: "Scheduler", branch: Branch, level: int, left: Any) -> bool:
-    """Whether something that is leaving branches down to `level` stops on its way, at one that is
-    being cancelled; that one goes on leaving."""
+    """Return whether the unwinding of branches down to `level` stops at a branch that is being
+    cancelled. That branch goes on unwinding."""
     branches = scheduler.table.branches
     for depth in range(len(branch.path) // 2, level - 1, -1):
         stopped = branches[branch.path[: 2 * depth]]
@@ -158,7 +158,7 @@ def _stop_on_way(scheduler: "Scheduler", branch: Branch, level: int, left: Any) 
 
 
 def _fail_program(scheduler: "Scheduler", error: Record) -> None:
-    """The program fails with its first error, once everything has been left."""
+    """Let the program fail with its first error, once everything is unwound."""
     scheduler.failing = error
     root = evolve(scheduler.table.branches[()], leaving=True)
     scheduler.table.put((), root)
@@ -168,7 +168,7 @@ def _fail_program(scheduler: "Scheduler", error: Record) -> None:
 def _cut_branch(
     scheduler: "Scheduler", branch: Branch, node: Segment, then: Any, scope: str | None = None
 ) -> None:
-    """Leaves what is above `node` (None: all that the branch has), and then does `then`."""
+    """Unwind the segments above `node` (None: all of the branch), and then do `then`."""
     branch, step = _unwind(scheduler, branch, node, then, scope, scope is not None)
     end_fork(scheduler, branch, step, scope)
 
@@ -176,8 +176,8 @@ def _cut_branch(
 def _cancel_children(
     scheduler: "Scheduler", branch: Forked, scope: str | None
 ) -> list[tuple[Branch, Step]]:
-    """Marks all branches below a fork. Gives those that stand somewhere, in order, and how each
-    leaves its scopes."""
+    """Mark all branches below a fork as cancelled. Return those that have registers, in order, each
+    with the step that unwinds it."""
     standing = []
     work = child_paths(branch)
     while work:
@@ -203,9 +203,9 @@ def _unwind(
     broken: str | None,
     graceful: bool,
 ) -> tuple[Branch, Step]:
-    """The step that leaves what is above `node` and then does `then`. What cleans up does so
-    without the scope that broke; where others go on meanwhile, it needs no permit and has a time
-    of grace: a deadline without a form."""
+    """Return the step that unwinds the segments above `node` and then does `then`. Finalizers run
+    without the scope that broke. While other branches go on, they need no permit and have a time of
+    grace: a deadline without a form."""
     scheduler.withdraw(branch)
     met = refusals_of(branch)
     k, s = registers_of(branch)

@@ -1,9 +1,9 @@
 """Hooks of the library (`std:cut-short`) that add partial results to the error that cuts them off.
 
 The library's loops and sequences stand in handle expressions with a clause for `std:cut-short`,
-which nobody performs. When the scope around them breaks and all has been left, these clauses are
-given the error at the scope's form, the innermost first, and each gives the error that goes on.
-What ends the whole run is told by them before all is left.
+which is never performed. When the scope around them breaks and everything is unwound, the clauses
+get the error at the scope's form, the innermost first. Each returns the error that goes on. If the
+whole run is ended, the clauses run before the unwinding.
 """
 
 from typing import Any
@@ -19,19 +19,19 @@ from sexplang.terms.values.value import Record, Value
 _CUT_SHORT = "std:cut-short"
 
 _STEPS = 1_000_000
-"""How many steps the clauses may take to tell it."""
+"""The steps that the clauses may take to report."""
 
 
 def report_cut(error: Record, s: Segment, node: Segment) -> tuple[Any, ...]:
-    """What is done at the form `node` of a scope that breaks with an error, in place of what is on
-    the stack down to it. Without a node the form has been left already, and nothing tells."""
+    """Return the `then` at the form `node` of a scope that breaks with an error. It replaces
+    the stack down to `node`. Without a node the form is left already, and no clause runs."""
     found = () if node is None else _clauses(s, node)
     return ("clause", _REPORT, (error, found)) if found else ("error", error)
 
 
 def report_cut_now(error: Record, s: Segment) -> Record:
-    """The error of what ends a run from outside, as all these clauses on its stack give it: before
-    anything is left, and in a run of their own."""
+    """Return the error that ends a run from outside, as all these clauses on its stack report it:
+    before the unwinding, in a run of their own."""
     found = _clauses(s, None)
     if not found:
         return error
@@ -46,7 +46,8 @@ def report_cut_now(error: Record, s: Segment) -> Record:
 
 
 def _clauses(s: Segment, node: Segment) -> tuple[tuple[ClauseCode, Any], ...]:
-    """The clauses that tell, with their environments, from `s` down to `node`, innermost first."""
+    """Return the reporting clauses with their environments, from `s` down to `node`, innermost
+    first."""
     found = []
     while s is not node:
         kind = s[0]
@@ -58,7 +59,7 @@ def _clauses(s: Segment, node: Segment) -> tuple[tuple[ClauseCode, Any], ...]:
 
 
 def waiting_error(then: tuple[Any, ...]) -> Record | None:
-    """The error that waits to be raised, if what waits to be done is that."""
+    """Return the error that waits to be raised, if `then` raises one."""
     if then[0] == "error":
         return then[1]  # type: ignore[no-any-return]
     return then[2][0] if then[1] is _REPORT else None
@@ -69,7 +70,7 @@ def _begin_report(env: Any, k: Frame, s: Segment) -> Step:
 
 
 def _report(error: Value, k: Frame, s: Segment) -> Step:
-    """The error as it is by now, to the next clause."""
+    """Give the current error to the next clause."""
     _, below, clauses = k
     if not clauses:
         return perform("error", (error,), below, s, resumable=False)
@@ -79,6 +80,6 @@ def _report(error: Value, k: Frame, s: Segment) -> Step:
 
 
 CUT_SHORT = HandlerKind({"error": (ClauseCode(_begin_report, 2, "never", ()),)}, None)
-"""Never on a stack: a name for its clause, so that a run can be frozen meanwhile."""
+"""A kind that is never on a stack: it names the clause, so that a run can be frozen meanwhile."""
 
 (_REPORT,) = CUT_SHORT.clauses["error"]

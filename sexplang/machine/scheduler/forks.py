@@ -1,4 +1,4 @@
-"""Branches that begin and end: a fork starts them, and their values go to whoever forked."""
+"""Forks: branches start, end, and give their values to the branch that forked."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from sexplang.machine.scheduler.scheduler import Scheduler
 
 _DEEPEST = 2_000
-"""How deep branches may stand in branches: each knows all around it."""
+"""The greatest depth of branches in branches. Each knows all around it."""
 
 
 def fork(scheduler: "Scheduler", branch: Branch, left: exits.Fork) -> None:
-    """The branch forks, unless there would be too many branches."""
+    """Fork a branch, unless there would be too many branches."""
     width, most = len(left.starts), scheduler.limits.branches
     deep = len(branch.path) // 2 >= _DEEPEST
     if deep or len(scheduler.table.branches) + min(width, left.limit) > most:
@@ -40,7 +40,7 @@ def fork(scheduler: "Scheduler", branch: Branch, left: exits.Fork) -> None:
 
 
 def _begin(scheduler: "Scheduler", branch: Forked, indexes: Sequence[int]) -> None:
-    """Starts branches of a fork."""
+    """Start branches of a fork."""
     around = branch.s[4] if branch.s[0] is BASE else None
     onward = None if around is None else around.onward or around
     parent = Parent(branch.s, len(branch.path) // 2, branch.k, onward)
@@ -59,7 +59,7 @@ def _begin(scheduler: "Scheduler", branch: Forked, indexes: Sequence[int]) -> No
 
 
 def _begin_span(scheduler: "Scheduler", branch: Forked, path: Path) -> Work:
-    """What traces show a branch of a fork as."""
+    """Begin the traced work of a branch."""
     kind = "race" if branch.race else "branch"
     before = () if branch.after is None else branch.after[path[-1]]
     after = tuple([branch_id((*path[:-1], each)) for each in before])
@@ -69,7 +69,7 @@ def _begin_span(scheduler: "Scheduler", branch: Forked, path: Path) -> Work:
 
 
 def end_branch(scheduler: "Scheduler", branch: Branch, left: BranchEnd) -> None:
-    """A branch is over: its value is its parent's, unless it was cancelled."""
+    """End a branch. Its parent gets its value, unless it was cancelled."""
     value, table = left.value, scheduler.table
     refusals: tuple[Record, ...] = ()
     if isinstance(value, Unwinding):
@@ -107,7 +107,7 @@ def end_branch(scheduler: "Scheduler", branch: Branch, left: BranchEnd) -> None:
 
 
 def _join(scheduler: "Scheduler", parent: Forked) -> None:
-    """All branches have ended: the fork goes on with their values."""
+    """Let the fork go on with the values of its branches, which have all ended."""
     k, s = parent.k, parent.s
     values = tuple([parent.values[at] for at in range(parent.width)])
     step: Step

@@ -1,4 +1,4 @@
-"""`(with-permit f)`: branches whose work needs a permit, and how they wait for one."""
+"""Jobs: branches whose work needs a permit, and how they wait for one."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from sexplang.machine.scheduler.scheduler import Scheduler
 
 _DEEPEST = 2_000
-"""How deep jobs may stand in jobs: each knows all around it."""
+"""The greatest depth of jobs in jobs. Each knows all around it."""
 
 
 def call_with_permit(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """Leaves the loop until there is a permit."""
+    """Leave the loop until there is a permit."""
     if len(s[3].jobs or ()) >= _DEEPEST:
         raise LimitReached(too_many_scopes(_DEEPEST))
     raise AcquirePermit(arguments[0], k, s, span)
 
 
 def begin_job(scheduler: "Scheduler", branch: Branch, left: AcquirePermit) -> None:
-    """A job begins, or waits until it may."""
+    """Begin a job, or let it wait for a permit."""
     path, ordinal = branch.path, branch.ordinal
     context = left.s[3].with_permit(request_id(path, ordinal))
     branch = Branch(path, ordinal + 1, branch.leaving)
@@ -42,7 +42,7 @@ def begin_job(scheduler: "Scheduler", branch: Branch, left: AcquirePermit) -> No
 
 
 def _call_job(job: tuple[Value, Span | None], k: Frame, s: Segment) -> Step:
-    """The job has its first permit."""
+    """Call the function of a job that has its first permit."""
     function, span = job
     try:
         return apply(function, (), k, s, span)
@@ -51,7 +51,8 @@ def _call_job(job: tuple[Value, Span | None], k: Frame, s: Segment) -> Step:
 
 
 def wait_for_permit(scheduler: "Scheduler", branch: Branch, left: AskHost) -> bool:
-    """Whether the request is part of a job that has no permit; then the branch waits for one."""
+    """Return whether the request belongs to a job without a permit. If so, the branch waits for
+    one."""
     if scheduler.permits.acquire(left.s[3].jobs):
         return False
     asked = (left.operation, left.arguments, left.span)
@@ -60,14 +61,14 @@ def wait_for_permit(scheduler: "Scheduler", branch: Branch, left: AskHost) -> bo
 
 
 def _ask_again(asked: tuple[Any, ...], k: Frame, s: Segment) -> Step:
-    """The job had no permit when it asked, and has one now."""
+    """Repeat a request of a job that had no permit and has one now."""
     operation, arguments, span = asked
     raise AskHost(operation, arguments, k, s, span)
 
 
 def _queue(scheduler: "Scheduler", branch: Branch, step: Step) -> None:
-    """The branch goes on with the step when its job has a permit. The deadlines around it are
-    counted down meanwhile."""
+    """Let the branch go on with the step when its job has a permit. The deadlines around it run
+    meanwhile."""
     queued = Queued(branch.path, branch.ordinal, branch.leaving, step)
     context = queued.s[3]
     if context.scopes:
@@ -82,7 +83,7 @@ def _queue(scheduler: "Scheduler", branch: Branch, step: Step) -> None:
 
 
 def grant_permits(scheduler: "Scheduler") -> bool:
-    """Grants the permits that are free to the jobs that came first. Whether a branch goes on."""
+    """Grant the free permits to the jobs that came first. Return whether a branch goes on."""
     branches = scheduler.table.branches
 
     def waits(path: Path, job: Job) -> bool:

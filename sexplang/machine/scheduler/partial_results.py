@@ -1,4 +1,4 @@
-"""Partial results of branches that are cut short, and the errors that tell them."""
+"""Partial results of branches that are cut short, and the errors that report them."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,18 +31,19 @@ if TYPE_CHECKING:
 
 @node(eq=False)
 class PartialResults:
-    """What is cut off in a branch, and what model calls have got that were under way there."""
+    """The partial results of a branch that is cut off, and the output of its unfinished model
+    calls."""
 
     cut: Cut
     parts: tuple[Part, ...] = ()
 
     def without(self, part: Part | None) -> "PartialResults":
-        """The same without what a call has got that is told already."""
+        """Return the same without a part that is reported already."""
         return PartialResults(self.cut, tuple([each for each in self.parts if each is not part]))
 
     def add_to(self, error: Record, s: Segment, told: Sequence[Session] = ()) -> Record:
-        """The error that tells of these, and what all of this took; of the conversations `told`,
-        innermost first, it is their own."""
+        """Return the error with these results and all usage. The conversations `told`, innermost
+        first, are the error's own."""
         if not isinstance(error.fields["details"], dict):
             return error
         if self.parts:
@@ -55,8 +56,8 @@ class PartialResults:
 
 
 def errors_of_cancelled(graph: Forked, had: Mapping[int, PartialResults]) -> dict[int, Record]:
-    """The errors that nodes of a graph end with which are cancelled, by index; none for those in
-    which no conversation was at work."""
+    """Return the errors of cancelled nodes of a graph, by index; none for nodes without a
+    conversation."""
     found = {}
     for at, each in had.items():
         if each.cut.sessions or each.cut.inside:
@@ -71,8 +72,8 @@ def errors_of_cancelled(graph: Forked, had: Mapping[int, PartialResults]) -> dic
 def collect_partial_results(
     branch: Branch, node: Segment, inside: Iterable[PartialResults], part: Part | None = None
 ) -> PartialResults:
-    """What a branch has come to down to `node` (None: to its base), with those `inside` of it; what
-    is deep in branches of branches is as near as what is in one of them."""
+    """Return the partial results of a branch down to `node` (None: to its base) and of the branches
+    `inside`. Nested branches are flattened."""
     cuts: list[Cut] = []
     parts = [] if part is None else [part]
     values = values_so_far(branch) if isinstance(branch, Forked) else []
@@ -87,8 +88,8 @@ def collect_partial_results(
 
 
 def sessions_in(s: Segment, node: Segment) -> list[Session]:
-    """The sessions of the conversations from `s` down to `node`, or to the base, innermost first:
-    those that stand there, and those of which a clause there holds the continuation."""
+    """Return the sessions of the conversations from `s` down to `node`, or to the base, innermost
+    first: those on the stack, and those in a continuation that a clause there holds."""
     found: list[Session] = []
     while s is not node and s is not None:
         kind, data = s[0], s[4]
@@ -101,13 +102,14 @@ def sessions_in(s: Segment, node: Segment) -> list[Session]:
 
 
 def add_held_sessions(error: Record, s: Segment, node: Segment) -> Record:
-    """The error of a clause that has not resumed what it holds: of conversations, it tells."""
+    """Return the error of a clause with the partial results of conversations that it holds and has
+    not resumed."""
     sessions = sessions_in(s, node) if s[3].conversations else []
     return PartialResults(Cut(tuple(sessions))).add_to(error, s) if sessions else error
 
 
 def values_so_far(fork: Forked) -> list[Value]:
-    """The values of those of its branches that have ended, in their order."""
+    """Return the values of a fork's ended branches, in order."""
     found = [fork.values[at] for at in range(fork.width) if at in fork.values]
     return [
         each.value if isinstance(each, Settled) else each
@@ -117,8 +119,8 @@ def values_so_far(fork: Forked) -> list[Value]:
 
 
 def describe_expired(error: Record, waiting: Sequence[Branch]) -> Record:
-    """The error of a deadline that ends several branches: how many wait or compute, and for what
-    most of them wait."""
+    """Return the error of a deadline that ends several branches, with their number and the
+    commonest things they wait for."""
     if len(waiting) < 2:
         return error
     computing = sum(isinstance(branch, Ready) for branch in waiting)
@@ -134,7 +136,7 @@ def describe_expired(error: Record, waiting: Sequence[Branch]) -> Record:
 
 
 _NAMED = 3
-"""Of so many things it is said that branches wait for them."""
+"""The number of things named as waited for."""
 
 
 def _describe_wait(branch: Branch) -> str:
@@ -147,20 +149,20 @@ def _describe_wait(branch: Branch) -> str:
     return f"`{branch.request.operation}`" + (f" of task `{task}`" if task else "")
 
 
-# -- What a scheduler's branches have -------------------------------------------------------------
+# -- Results of a scheduler's branches ------------------------------------------------------------
 
 
 def errors_of_nodes(scheduler: "Scheduler", graph: Forked) -> dict[int, Record]:
-    """What the nodes of a graph that are about to be cancelled have said and taken, where
-    there are conversations in them: the errors that these end with, by index."""
+    """Return the errors of a graph's nodes that are about to be cancelled, by index, with the words
+    and usage of their conversations."""
     return errors_of_cancelled(graph, collect_from_branches(scheduler, graph, {}))
 
 
 def collect_from_branches(
     scheduler: "Scheduler", fork: Forked, known: dict[Path, Part | None]
 ) -> dict[int, PartialResults]:
-    """What the branches of a fork have come to that are about to be cancelled, by index. Those
-    that stand already had what is `known`."""
+    """Return the partial results of a fork's branches that are about to be cancelled, by index.
+    Those of branches that have stopped are in `known`."""
     branches = scheduler.table.branches
     there = [branches[path] for path in reversed(child_paths(fork)) if path in branches]
     return {
@@ -173,7 +175,8 @@ def collect_from_branches(
 def _collect_inside(
     scheduler: "Scheduler", branch: Branch, node: Segment, known: dict[Path, Part | None]
 ) -> PartialResults:
-    """What a branch has come to down to `node`, with all inside of it, before it is left."""
+    """Return the partial results of a branch down to `node`, with all branches inside, before it is
+    unwound."""
     found: list[tuple[Branch, Part | None]] = []
     work = [branch.path]
     while work:
@@ -195,13 +198,13 @@ def _collect_inside(
 def add_partial_results(
     scheduler: "Scheduler", error: Record, branch: Branch, node: Segment
 ) -> Record:
-    """An error that leaves a branch down to `node`, with what is cut off."""
+    """Return an error that leaves a branch down to `node`, with the results that are cut off."""
     had = _collect_inside(scheduler, branch, node, {})
     return had.add_to(error, registers_of(branch)[1])
 
 
 def add_all_partial_results(scheduler: "Scheduler", error: Record) -> Record:
-    """An error that ends the run from outside, with all that the program had by then."""
+    """Return an error that ends the run from outside, with all partial results."""
     root = scheduler.table.branches[()]
     k, s = registers_of(root)
     if s[3].linked.tasks is None:

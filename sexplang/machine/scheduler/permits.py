@@ -1,11 +1,11 @@
 """Permits: how many jobs are done at a time, and which comes next.
 
-`(with-permit f)` begins a job. Jobs begun inside of it are its children, so all of them stand
-in trees, and each is named by its way from the root. A job is active while a branch waits for the
-host in it or in one of its children. Active jobs without active children hold the permits: a child
-works with the permit of its parent, which needs none meanwhile and has it back when the last of its
-children is done. So a tree that has begun always has a permit, and no job ever waits for a permit
-whose holder waits for that job.
+`(with-permit f)` begins a job. The jobs begun inside it are its children, so jobs form trees, and
+the path from the root names each. A job is active while a branch waits for the host in it or in one
+of its children. The active jobs without active children hold the permits. A child works with the
+permit of its parent; the parent needs none meanwhile and has it back when its last child is done.
+So a tree that has begun always has a permit, and no job waits for a permit whose holder waits for
+that job.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from immutables import Map
 from sexplang.terms.classes.node import node
 
 Job: TypeAlias = tuple[str, ...]
-"""A job: its identity, behind those of the jobs that it is a part of."""
+"""A job: its identity after those of the jobs around it."""
 
 Line: TypeAlias = tuple[Any, Any]
 """A queue, first come first served: linked pairs from the front, and from the back."""
@@ -30,17 +30,19 @@ class Permits:
     """The jobs that have a permit, and those that wait for one."""
 
     active: Map[Job, tuple[int, int]] = Map()
-    """How many branches wait for the host right in it, and how many of its children are active."""
+    """The number of branches that wait for the host directly in the job, and of its active
+    children."""
     used: int = 0
     queued: Map[Job, tuple[Any, ...]] = Map()
-    """The branches, by path, that wait until it has a permit."""
+    """The branches, by path, that wait for the job's permit."""
     line: Line = (None, None)
     lines: Map[Job, Line] = Map()
-    """Children that wait, by the holder of the permit that can be theirs."""
+    """The waiting children, by the holder of the permit that they can have."""
 
 
 class PermitQueue:
-    """The permits of one delivery. It is told of every branch that starts or stops waiting."""
+    """The permits of one delivery. It must be called for every branch that starts or stops
+    waiting."""
 
     def __init__(self, permits: Permits, most: int) -> None:
         self._active = permits.active
@@ -54,7 +56,7 @@ class PermitQueue:
 
     @property
     def permits(self) -> Permits:
-        """As they are now."""
+        """The current permits."""
         if self._active is self._before.active and self._queued is self._before.queued:
             return self._before
         return Permits(self._active, self._used, self._queued, self._line, self._lines)
@@ -65,11 +67,11 @@ class PermitQueue:
         return tuple(self._touched)
 
     def touch(self, jobs: tuple[Job, ...]) -> None:
-        """They may be, as a delivery knew that goes on here."""
+        """Add jobs that may be over, known from a delivery that goes on here."""
         self._touched.update(dict.fromkeys(jobs))
 
     def acquire(self, job: Job) -> bool:
-        """Whether what stands in the job may go on: it has a permit, or gets one now."""
+        """Return whether work in the job may go on: the job has a permit or gets one now."""
         if job in self._active:
             return True
         held = self._find_active(job)
@@ -87,20 +89,20 @@ class PermitQueue:
         return True
 
     def _find_active(self, job: Job) -> Job:
-        """The nearest active job around it."""
+        """Return the nearest active job around a job."""
         for length in range(len(job) - 1, 0, -1):
             if job[:length] in self._active:
                 return job[:length]
         return ()
 
     def count(self, job: Job, by: int) -> None:
-        """A branch begins or ends to wait for the host in the job."""
+        """Count a branch that begins or ends to wait for the host in the job."""
         waiting, children = self._active[job]
         self._active = self._active.set(job, (waiting + by, children))
         self._touched[job] = None
 
     def queue(self, job: Job, path: Any) -> None:
-        """A branch waits until its job has a permit."""
+        """Let a branch wait for its job's permit."""
         paths = self._queued.get(job, ())
         self._queued = self._queued.set(job, (*paths, path))
         if not paths:
@@ -111,8 +113,8 @@ class PermitQueue:
                 self._lines = self._lines.set(held, _put_behind(line, job))
 
     def grant_free(self, waits: _Waits) -> list[Any]:
-        """Takes back the permits of jobs that are over, and grants those that are free to the jobs
-        that came first: the branches that go on."""
+        """Take back the permits of jobs that are over, and grant the free ones to the jobs that
+        came first. Return the branches that go on."""
         found: list[Any] = []
         if self._touched:
             touched, self._touched = self._touched, {}
@@ -125,8 +127,8 @@ class PermitQueue:
         return found
 
     def _release(self, job: Job, waits: _Waits, found: list[Any]) -> None:
-        """Releases the job's permit when its last branch has left, then those of its ancestors that
-        are idle too. A child that waits comes before its parent."""
+        """Release the job's permit when its last branch has left, then those of its idle ancestors.
+        A waiting child comes before its parent."""
         while job in self._active:
             waiting, children = self._active[job]
             if children:
@@ -151,8 +153,8 @@ class PermitQueue:
                 self._used -= 1
 
     def _first(self, line: Line, waits: _Waits) -> tuple[Line, Job, list[Any]]:
-        """The first of the line for which branches still wait: the line behind it, the job, and
-        the branches."""
+        """Return the first of the line that branches still wait for: the line behind it, the job
+        and the branches."""
         while line != _EMPTY:
             job, line = _take_front(line)
             paths = [path for path in dict.fromkeys(self._queued.get(job, ())) if waits(path, job)]
@@ -176,7 +178,7 @@ def _put_behind(line: Line, job: Job) -> Line:
 
 
 def _take_front(line: Line) -> tuple[Job, Line]:
-    """The first of a queue that is not empty, and those behind it."""
+    """Return the first of a nonempty queue, and the rest."""
     front, back = line
     if front is None:
         while back is not None:

@@ -1,7 +1,7 @@
-"""Plans as graphs of branches: forks whose branches begin after others; judging a proposal.
+"""Plans as graphs of branches, and the judgement of proposals.
 
-`stdlib/subplans.sexp` is written with this. A node of a graph begins when all it comes after have
-their values; one that says so ends the whole, and those that have none give nil.
+`stdlib/subplans.sexp` uses these primitives. A node of a graph begins when all its predecessors
+have their values. A node may end the whole graph; unfinished nodes then give nil.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,10 +26,12 @@ from sexplang.terms.values.value import Fault, Record, Value
 
 
 def fork_graph(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(fork-graph f nodes after)`: the values of `(f node values)` in branches; `after` holds for
-    each node the indexes of those that it comes after, whose values `f` is given. `f` gives
-    `[ends value]`; a true `ends` cancels what has no value yet, and that is nil, or the error
-    `cancelled` of a task with what it has said and taken."""
+    """`(fork-graph f nodes after)`: the values of `(f node values)` in branches.
+
+    `after` holds for each node the indexes of its predecessors, whose values `f` gets. `f` gives
+    `[ends value]`. A true `ends` cancels the unfinished nodes: each gives nil, or the error
+    `cancelled` of a task with its words and usage.
+    """
     function, nodes, after = arguments
     items = items_of("fork-graph", nodes)
     edges = tuple([items_of("fork-graph", each) for each in items_of("fork-graph", after)])
@@ -41,7 +43,7 @@ def fork_graph(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | 
 
 
 def _is_ordered(edges: tuple[Any, ...]) -> bool:
-    """Whether they lead to nodes that are there, and in no circle."""
+    """Return whether all edges lead to existing nodes, without a cycle."""
     left = dict(enumerate(edges))
     while left:
         free = [at for at, before in left.items() if not any(each in left for each in before)]
@@ -67,7 +69,8 @@ def _settle(value: Value, k: Frame, s: Segment) -> Step:
 
 
 def nodes_to_begin(branch: Forked, ended: int | None) -> list[int]:
-    """The nodes that begin because `ended` has its value now; with None those that come first."""
+    """Return the nodes that may begin because `ended` has its value; with None, the nodes without
+    predecessors."""
     assert branch.after is not None
     return [
         at
@@ -78,14 +81,14 @@ def nodes_to_begin(branch: Forked, ended: int | None) -> list[int]:
 
 
 def start_of(branch: Forked, index: int) -> tuple[Any, Any]:
-    """How a node of a graph starts: it is given the values before it."""
+    """Return the start of a graph's node, with the values of its predecessors."""
     assert branch.after is not None
     fn, a = branch.starts[index]
     return fn, (*a, tuple([branch.values[each].value for each in branch.after[index]]))
 
 
 def values_so_far(branch: Forked, cut: Mapping[int, Record]) -> tuple[Value, ...]:
-    """The values of a graph's nodes, or what `cut` holds of them; nil for those that have none."""
+    """Return the values of a graph's nodes, or those in `cut`; nil for unfinished nodes."""
     found = [branch.values.get(at) for at in range(branch.width)]
     return tuple(
         [each.value if isinstance(each, Settled) else cut.get(at) for at, each in enumerate(found)]
@@ -93,12 +96,12 @@ def values_so_far(branch: Forked, cut: Mapping[int, Record]) -> tuple[Value, ...
 
 
 def is_graph(branch: Branch) -> TypeGuard[Forked]:
-    """Whether a branch waits for the nodes of a graph."""
+    """Return whether a branch waits for the nodes of a graph."""
     return isinstance(branch, Forked) and branch.after is not None and branch.cut is None
 
 
 def add_finished(error: Record, finished: tuple[Value, ...]) -> Record:
-    """The error of a deadline that breaks a graph, with what was finished."""
+    """Return the error of a deadline that breaks a graph, with the finished nodes."""
     details = {**error.fields["details"], "finished": finished}
     return Record(error.kind, {**error.fields, "details": details})
 
@@ -106,16 +109,16 @@ def add_finished(error: Record, finished: tuple[Value, ...]) -> Record:
 # -- Proposals ------------------------------------------------------------------------------------
 
 MOST_SUBTASKS = 10
-"""No plan has more subtasks, whoever allows it: bounds of calls are counted with this."""
+"""The greatest number of subtasks of any plan. Bounds on calls are computed with this."""
 
 
 LOWERED = ("subtasks", "depth", "nodes", "decompositions")
-"""What a program may lower for a plan of its own."""
+"""The limits that a program may lower for its own plan."""
 
 
 def judge_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(judge-plan plan limits)`: `{plan}` if it is accepted, and its nodes count from now on;
-    else `{reason}`."""
+    """`(judge-plan plan limits)`: `{plan}` if it is accepted and its nodes count from now on; else
+    `{reason}`."""
     plan, limits = materialize(arguments)
     fits = isinstance(limits, dict) and all(
         name in LOWERED and type(most) is int and most >= 0 for name, most in limits.items()
@@ -132,8 +135,8 @@ def judge_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | 
 
 
 def task_bids(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(task-bids node)`: what the program's tasks bid for a subtask, best first: `[{task fitness
-    cost decomposes} …]`."""
+    """`(task-bids node)`: the bids of the program's tasks for a subtask, best first: `[{task
+    fitness cost decomposes} …]`."""
     linked = s[3].linked
     if linked.tasks is None:
         return _without_tasks(k, s)
@@ -141,7 +144,7 @@ def task_bids(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | N
 
 
 def check_outputs(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(check-outputs node result)`: `{artifacts missing}` of what a subtask gave."""
+    """`(check-outputs node result)`: `{artifacts missing}` of the result of a subtask."""
     tasks = s[3].linked.tasks
     if tasks is None:
         return _without_tasks(k, s)
@@ -173,7 +176,7 @@ def _call(function: Value, k: Frame, s: Segment) -> Step:
 def judge(
     left: JudgePlan, branches: Iterable[Branch], accounts: Accounts, planned: int, most: Limits
 ) -> tuple[int, dict[str, Value]]:
-    """How many nodes a proposal adds to the run, and what is said about it."""
+    """Return the number of nodes that a proposal adds to the run, and the verdict."""
     context = left.s[3]
     limits = PlanLimits(
         min(most.subplan_subtasks, MOST_SUBTASKS),
@@ -190,8 +193,8 @@ def judge(
 
 
 def _is_ours(s: Segment) -> bool:
-    """Whether the program's own tasks do a subtask that is performed here: no handler of the
-    program, and no host, answers it."""
+    """Return whether the program's own tasks do a subtask performed here: no handler of the program
+    and no host answers it."""
     linked = s[3].linked
     if "subtask" not in linked.defaults:
         return False
@@ -210,7 +213,7 @@ def _is_ours(s: Segment) -> bool:
 def _standing(
     branches: Iterable[Branch], accounts: Accounts, context: Ctx, planned: int
 ) -> Standing:
-    """What is around a proposal that is made in a context."""
+    """Return the plans around a proposal made in a context."""
     scopes = [accounts[id] for id in context.scopes]
     left: dict[str, float] = {}
     for scope in (*scopes, *[accounts[id] for id in context.expired_scopes]):
@@ -227,7 +230,7 @@ def _standing(
 
 
 def _frontier(branches: Iterable[Branch]) -> Iterable[Value]:
-    """The nodes of all plans that have no value yet."""
+    """Yield the nodes of all plans that have no value yet."""
     for branch in sorted(branches, key=lambda each: each.path):
         if isinstance(branch, Forked) and branch.after is not None and branch.cut is None:
             for at in range(branch.width):

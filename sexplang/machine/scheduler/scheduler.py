@@ -1,9 +1,8 @@
-"""Many branches to one outcome: the only scheduler, and pure.
+"""The scheduler: many branches to one outcome. It is pure.
 
-A delivery (a reply, a failure, a timer, a cancellation) readies a branch; then everything runs
-until every branch waits again. Branches start in the order of their index, and what happens is
-settled in the order in which it happens, so an outcome follows from the order of the deliveries
-alone.
+A delivery (a reply, a failure, a timer, a cancellation) readies a branch. Then everything runs
+until every branch waits again. Branches start in the order of their index, and events are settled
+in the order in which they happen, so an outcome follows from the order of the deliveries alone.
 """
 
 from collections.abc import Callable
@@ -56,10 +55,10 @@ from sexplang.terms.work import Begins, Ends, Work
 class Scheduler:
     """One delivery at work.
 
-    Its parts own what they change: `table` the branches, `ledger` the deadlines and budgets,
-    `permits` the permits, `slicing` the slice of steps. The last three are made at their first
-    use; `used_ledger` and `used_permits` tell whether they were. The functions of this folder that
-    take a scheduler decide, and change these.
+    Its parts own their state: `table` the branches, `ledger` the deadlines and budgets, `permits`
+    the permits, `slicing` the slice of steps. The last three are made at their first use;
+    `used_ledger` and `used_permits` tell whether they were. The functions of this folder that take
+    a scheduler decide and change these.
     """
 
     broken: Record | None = None
@@ -79,13 +78,13 @@ class Scheduler:
         # CPython 3.11 reads an attribute of an instance much faster than one of its class.
         self.ended = False
         self.slice = slice
-        """How far it computes at a time, if it is not as far as it can."""
+        """The slice to compute in, if any."""
         self.pause: Pause | None = None
-        """Where a slice is over."""
+        """The end of this slice."""
         self.midway: Pause | None = None
-        """Where the one before was over."""
+        """The end of the slice before."""
         self.failure_site = failure_site
-        """Where the program failed."""
+        """The place of the program's failure."""
         self.used_ledger: Ledger | None = None
         self.used_permits: PermitQueue | None = None
         self.state = state
@@ -102,7 +101,7 @@ class Scheduler:
         self.opened: list[Request] = []
         self.withdrawn: list[str] = []
         self.events: list[Begins | Ends] = []
-        """The work that began and ended, in a run that is traced."""
+        """The work that began and ended, in a traced run."""
         self._taken: dict[Path, tuple[int, int]] = {}
         self._expired: list[tuple[Branch, str, Record]] = []
 
@@ -115,7 +114,7 @@ class Scheduler:
 
     @property
     def permits(self) -> PermitQueue:
-        """The permits; somebody may get one in the end."""
+        """The permits, which may be granted at the end of the delivery."""
         if self.used_permits is None:
             self.used_permits = PermitQueue(self.state.permits, self.limits.places)
         return self.used_permits
@@ -130,11 +129,12 @@ class Scheduler:
     # -- Deliveries -----------------------------------------------------------------------------
 
     def start(self, step: Any) -> None:
-        """The root begins."""
+        """Begin the root."""
         self.table.begin([((), step)])
 
     def answer(self, branch: Waiting, step: Any, reply: Value, failed: bool) -> None:
-        """A branch goes on with the reply to its request, or the error that it `failed` with."""
+        """Let a branch go on with the reply to its request, or with the error that it `failed`
+        with."""
         context = branch.s[3]
         if context.scopes or context.expired_scopes:
             self.ledger.settle_request(branch, reply, failed)
@@ -143,8 +143,8 @@ class Scheduler:
         self.table.schedule(branch, step)
 
     def fire(self, id: str) -> None:
-        """A deadline has passed: every branch under it that waits or computes is ended there, one
-        after the other, as soon as those that compute elsewhere wait."""
+        """Let a deadline pass. Every branch under it that waits or computes ends there, one after
+        the other, as soon as those that compute elsewhere wait."""
         table = self.table
         found = [
             branch
@@ -160,15 +160,15 @@ class Scheduler:
         self._expired[:0] = [(branch, id, error) for branch in found]
 
     def resume_slice(self, pause: Pause) -> None:
-        """A slice was over there, and the next one begins."""
+        """Begin the next slice at a pause."""
         self.midway, self._taken = pause, pause.taken
         self.table.ready, self._expired = [*pause.ready], [*pause.expired]
         if pause.touched is not None:
             self.permits.touch(pause.touched)
 
     def settle(self) -> None:
-        """Runs until every branch waits, and none that waits for a permit can have one, or the
-        program has ended, or a slice is over."""
+        """Run until every branch waits and no waiting branch can have a permit, or the program has
+        ended, or a slice is over."""
         is_stopped, table = STOPPED.get(), self.table
         while not self.ended and self.pause is None:
             if table.ready:
@@ -185,7 +185,7 @@ class Scheduler:
                 break
 
     def withdraw_all(self) -> list[str]:
-        """The requests that are still open, where the run ends without leaving them: they are
+        """Return the ids of the open requests of a run that ends without unwinding. They are
         withdrawn."""
         branches = self.table.snapshot().values()
         waiting = [branch for branch in branches if isinstance(branch, Waiting)]
@@ -196,15 +196,15 @@ class Scheduler:
     # -- Waiting no more ------------------------------------------------------------------------
 
     def park(self, branch: Branch, left: Any) -> Part | None:
-        """The branch stands where it was left, to be cancelled like the others. Gives what a model
-        call had got by then."""
+        """Leave the branch where it is, to be cancelled like the others. Return the output so far
+        of its model call."""
         part = self.withdraw(branch)
         step = (BOTTOM[0], None, left.k, left.s)
         self.table.put(branch.path, Ready(branch.path, branch.ordinal, branch.leaving, step))
         return part
 
     def withdraw(self, branch: Branch) -> Part | None:
-        """What the branch waited for, if it did, it does not wait for any more."""
+        """Withdraw the request that the branch waits for, if there is one."""
         if isinstance(branch, Waiting):
             self.withdrawn.append(branch.request.id)
             part = self._take_back(branch)
@@ -216,8 +216,8 @@ class Scheduler:
         return None
 
     def _take_back(self, branch: Waiting) -> Part | None:
-        """Nobody wants the reply to a request any more: what a model call had got by then. One
-        that this delivery had asked for was never made."""
+        """Withdraw a request and return the output so far of its model call. A request of this
+        delivery was never made."""
         request, part = branch.request, None
         if request.operation == "model":
             before = self.table.before.get(branch.path)
@@ -229,7 +229,7 @@ class Scheduler:
     # -- The loop -------------------------------------------------------------------------------
 
     def _work(self, branch: Ready) -> None:
-        """The branch goes on until it leaves the loop."""
+        """Let the branch go on until it leaves the loop."""
         step, before = branch.step, self.steps
         s = step[3]
         until = slicing = plan = rest = late = None
@@ -247,7 +247,7 @@ class Scheduler:
             if until == before:
                 self._halt(slicing, branch, rest, grace)
                 return
-        if step[0] is leave_scope:  # what comes next is done elsewhere
+        if step[0] is leave_scope:  # other code does the next step
             step = give(step[1], s)
             s = step[3]
             _, late = self.ledger.find_timed(s[3].scopes)
@@ -288,7 +288,7 @@ class Scheduler:
     def _halt(
         self, slicing: Slicing, branch: Ready, rest: tuple[int, int] | None, grace: int
     ) -> None:
-        """The branch goes on another time."""
+        """Let the branch go on in another slice."""
         table = self.table
         table.schedule(branch, branch.step)
         stands = table.branches, table.ready, self._expired
@@ -296,19 +296,19 @@ class Scheduler:
         self.pause = slicing.pause(branch, self.ledger, rest, grace, *stands, touched)
 
     def _rest(self, branch: Ready, midway: Pause) -> tuple[tuple[int, int] | None, int]:
-        """What a branch has left that goes on where the end of a slice stopped it."""
+        """Return the rest of a branch that the end of a slice stopped."""
         self.midway = None
         is_same = self.table.before.get(midway.path) is branch
         return (midway.rest, midway.grace) if is_same else (None, _LATE)
 
     def _look(self, branch: Branch, scope: str) -> None:
-        """The clock of a deadline begins, or may have come to its end."""
+        """Look at a deadline that begins, or that may have passed."""
         if self.slice is not None and self.ledger.find_timed((scope,))[0]:
             slicing = self.slicing
             assert slicing is not None
             slicing.look(branch.path)
 
-    # -- What a branch does when the loop is left -----------------------------------------------
+    # -- Exits of a branch ----------------------------------------------------------------------
 
     def _continue(self, branch: Branch, left: exits.StepInterrupt) -> None:
         self.table.schedule(branch, left.step)
@@ -382,7 +382,7 @@ class Scheduler:
         self.table.schedule(branch, step)
 
     def _judge_plan(self, branch: Branch, left: exits.JudgePlan) -> None:
-        """Judges a plan, and counts its nodes in the same step."""
+        """Judge a plan, and count its nodes in the same step."""
         branches = self.table.snapshot().values()
         count, told = judge(left, branches, self.ledger.accounts, self.planned, self.limits)
         self.planned += count
@@ -405,13 +405,13 @@ _AFTER: dict[type[Exit], Callable[[Scheduler, Branch, Any], None]] = {
     exits.Uncaught: fail_uncaught,
     exits.StepInterrupt: Scheduler._continue,
 }
-"""What happens when a branch has left the loop."""
+"""The action of the scheduler for each exit of the loop."""
 
 _LOOK = 17
-"""Every how many steps (as a power of two) somebody looks how much the run holds."""
+"""The steps between two looks at memory, as a power of two."""
 
 _STRETCH = 10
-"""How many steps it takes about to take up a branch, and to leave it."""
+"""The steps that take about as long as to take up a branch and to leave it."""
 
 _LATE = 10_000
-"""Steps that a branch may take at a time under a deadline that has passed: enough to tidy up."""
+"""The steps that a branch may take at a time under a deadline that has passed, to clean up."""

@@ -1,8 +1,8 @@
-"""Computing in slices: where a branch is that computes, and what a host may decide there.
+"""Slices of computing, between which a host may let a deadline pass.
 
-The machine has no clock. Where work stands in a timed form, whoever drives the run may have it come
-back every so many steps, where the form is entered, and where a value is about to leave it: then a
-deadline can pass though nothing waits.
+The machine has no clock. Under a timed form, a driver may have the run return every so many steps,
+at the entry of the form, and before a value leaves it. A deadline can then pass though no branch
+waits.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from sexplang.terms.values.value import Record
 
 @frozen
 class Slice:
-    """How many steps are taken at a time. `stops` are places to come back at, as Pause has them."""
+    """The number of steps at a time. `stops` are places to return at, as Pause has them."""
 
     steps: int = 1_000
     stops: Mapping[str, Sequence[int]] = field(factory=dict)
@@ -26,29 +26,31 @@ class Slice:
 
 @node(eq=False)
 class Pause:
-    """A branch is about to go on: `at` is the identity that its next request would have, `steps`
-    how many it has taken since it could have had that one. `scopes` are the deadlines that it
-    stands under, outermost first."""
+    """The state of a run between two slices.
+
+    `at` is the identity of the next request of the branch that goes on; `steps` counts its steps
+    since it could have made that request. `scopes` are the deadlines around it, outermost first.
+    """
 
     at: str
     steps: int
     scopes: tuple[Scope, ...]
     path: Path
     rest: tuple[int, int] | None
-    """Where nothing made it stop but the end of a slice: how many more frames there may be at
-    least, and how many more elements."""
+    """The least number of further frames and of further elements, if only the end of the slice
+    stopped the branch."""
     grace: int
-    """How many more steps it may take under a deadline that has passed."""
+    """The further steps that it may take under a deadline that has passed."""
     ready: tuple[Path, ...]
     """The branches that go on, the next one last."""
     expired: tuple[tuple[Branch, str, Record], ...]
-    """Those that a deadline ends when no other can go on, each with its scope and its error."""
+    """The branches that a deadline ends when no other can go on, each with its scope and its
+    error."""
     taken: dict[Path, tuple[int, int]]
-    """How many steps those have taken that go on at once or have no place yet, since they had this
+    """The steps of branches that go on at once or have no place yet, since they had this
     ordinal."""
     touched: tuple[Job, ...] | None = None
-    """The jobs that were concerned: their permits are given on when no branch can go on. None where
-    no job was."""
+    """The jobs whose permits are granted again when no branch can go on. None without jobs."""
 
 
 class Slicing:
@@ -61,12 +63,12 @@ class Slicing:
         self._looks: Path | None = None
 
     def look(self, path: Path) -> None:
-        """The slice ends before the branch goes on: it has entered a form, or is to leave it."""
+        """End the slice before the branch goes on: it has entered a form, or is to leave it."""
         self._looks = path
 
     def until(self, branch: Ready, steps: int, midway: Pause | None) -> int:
-        """Up to which step of the run a branch goes on that a deadline bounds. At a stop it comes
-        back once."""
+        """Return the step of the run up to which a branch under a deadline goes on. It returns once
+        at each stop."""
         if branch.path == self._looks:
             return steps
         end = max(self._end, steps)
@@ -76,7 +78,7 @@ class Slicing:
         return min([end, *[steps + left for left in stops if left > (0 if is_seen else -1)]])
 
     def count(self, branch: Ready, steps: int) -> None:
-        """The branch has taken so many steps."""
+        """Count steps of the branch."""
         self._taken[branch.path] = branch.ordinal, self._of(branch) + steps
 
     def pause(
@@ -90,7 +92,7 @@ class Slicing:
         expired: list[tuple[Branch, str, Record]],
         touched: tuple[Job, ...] | None,
     ) -> Pause:
-        """The slice is over, and the branch goes on another time."""
+        """End the slice; the branch goes on in another."""
         at, scopes = request_id(branch.path, branch.ordinal), ledger.running(branch.s[3].scopes)
         go_on = (Ready, Queued)
         taken = {x: steps for x, steps in self._taken.items() if isinstance(branches.get(x), go_on)}

@@ -1,7 +1,7 @@
-"""Limits of the interpreter: which of the run and the programs from a model in it they end.
+"""Termination by limits of the interpreter: of the run, or of a program from a model in it.
 
-Nothing is left in order: no `finally` runs and no handler hears of it. What was started outside is
-withdrawn all the same.
+Nothing is unwound: no `finally` runs and no handler gets an error. Open requests are withdrawn all
+the same.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from sexplang.machine.scheduler.scheduler import Scheduler
 
 _SCOPES, _PLANS = 2_000, 100
-"""How deep deadlines and budgets may stand in one another, and programs from a model."""
+"""The greatest depth of deadlines and budgets in one another, and of programs from a model."""
 
 
 def end_by_limit(
     scheduler: "Scheduler", branch: Branch, left: exits.LimitReached, spent: str | None
 ) -> None:
-    """The loop has found a limit reached: the steps of the plan `spent`, or one of the run's.
-    Work that has left the plan meanwhile goes on."""
+    """End the plan whose steps are `spent`, or the run, at a limit of steps. Work that has left the
+    plan meanwhile goes on."""
     assert left.step is not None
     if spent is None:
         _end_innermost(scheduler, branch, left.error, left.step)
@@ -48,7 +48,7 @@ def end_by_limit(
 
 
 def reach_limit(scheduler: "Scheduler", branch: Branch, error: Record, left: Any) -> None:
-    """A limit is reached where the loop was left."""
+    """End the plan or the run at a limit that was reached where the loop was left."""
     if hasattr(left, "s"):
         work = left.starts[0][0] if isinstance(left, exits.Fork) else None
         _end_innermost(scheduler, branch, error, (work, None, left.k, left.s))
@@ -57,7 +57,7 @@ def reach_limit(scheduler: "Scheduler", branch: Branch, error: Record, left: Any
 
 
 def check_scope_depth(left: exits.EnterScope) -> Record | None:
-    """What ends whoever opens one scope more: each knows all around it."""
+    """Return the error of one scope too many, if it is. Each scope knows all around it."""
     if len(left.s[3].scopes) >= _SCOPES:
         return too_many_scopes(_SCOPES)
     if "steps" in left.settings and len(left.s[3].plans) >= _PLANS:
@@ -67,7 +67,7 @@ def check_scope_depth(left: exits.EnterScope) -> Record | None:
 
 
 def _end_innermost(scheduler: "Scheduler", branch: Branch, error: Record, step: Step) -> None:
-    """The innermost plan that a step is done in fails; where there is none, the run does."""
+    """End the innermost plan around a step, or the run if there is none."""
     error, s = _locate(error, step), step[3]
     plan = find_plan(s, scheduler.ledger.accounts)
     if plan is None or not _fail_plan(scheduler, branch, s, plan, error):
@@ -80,8 +80,8 @@ def _end_innermost(scheduler: "Scheduler", branch: Branch, error: Record, step: 
 def _fail_plan(
     scheduler: "Scheduler", branch: Branch, s: Segment, plan: str, error: Record
 ) -> bool:
-    """The plan ends as failed, with all that stands on it and all branches in it. False where
-    its form is not on the stack."""
+    """End the plan as failed, with all segments and branches in it. Return False if its form is not
+    on the stack."""
     table = scheduler.table
     node, level = find_form(plan, s, len(branch.path) // 2)
     if node is None:
@@ -91,7 +91,7 @@ def _fail_plan(
         assert isinstance(target, Forked)
         _discard_branches(scheduler, target)
         node, _ = find_form(plan, registers_of(target)[1], level)
-        if node is None:  # it is being left already, for something further outward
+        if node is None:  # it is being unwound already, for an outer form
             assert target.cut is not None
             table.schedule(target, target.cut)
             return True
@@ -101,7 +101,7 @@ def _fail_plan(
 
 
 def _discard_branches(scheduler: "Scheduler", branch: Forked) -> None:
-    """Ends all branches of a branch at once."""
+    """End all branches of a branch at once."""
     work = child_paths(branch)
     while work:
         child = scheduler.table.remove(work.pop(), None)
@@ -115,6 +115,6 @@ def _discard_branches(scheduler: "Scheduler", branch: Forked) -> None:
 
 
 def _locate(error: Record, step: Step) -> Record:
-    """The error at the place of a step, if that is known."""
+    """Return the error at the place of a step, if that is known."""
     span = place_of(step)
     return error if span is None else Record(error.kind, {**error.fields, "span": span.plain()})

@@ -1,8 +1,8 @@
-"""Deadlines and budgets: accounts by the identity of their scope's entry.
+"""Accounts: the deadlines and budgets of a run, by the identity of their scope's entry.
 
-The stack and the context hold only the name, so a continuation that is resumed twice spends from
-the same account and meets the same deadline. Which deadlines are counted down follows from what
-waits: a timer is open while a branch waits under it.
+The stack and the context hold only the identity, so a continuation that is resumed twice spends
+from the same account and meets the same deadline. The waiting branches decide which deadlines are
+counted down: a timer is open while a branch waits under it.
 """
 
 from typing import Any, TypeAlias
@@ -16,15 +16,15 @@ from sexplang.terms.task import error_record
 from sexplang.terms.values.value import Record
 
 Spent: TypeAlias = tuple[int, int, float, int, int, float]
-"""Calls, tokens and US dollars that are spent, and the part of each that calls have reserved whose
-replies are not there yet."""
+"""Calls, tokens and US dollars that are spent, and the part of each that is reserved by unfinished
+calls."""
 
 NOTHING: Spent = (0, 0, 0.0, 0, 0, 0.0)
 
 
 @node
 class Bounds:
-    """What a scope allows. Nil means no bound."""
+    """The bounds of a scope. None means no bound."""
 
     span: Any = None
     seconds: float | None = None
@@ -32,16 +32,16 @@ class Bounds:
     tokens: int | None = None
     usd: float | None = None
     node: PlanNode | None = None
-    """The node of a plan that it is the budget of."""
+    """The node of a plan whose budget this is."""
     steps: int | None = None
-    """Of a program from a model: how many steps it may take."""
+    """The steps of a program from a model."""
     more: str | None = None
-    """What to write for more time, where the scope is no budget but a deadline."""
+    """The text to write for more time, if the scope is a deadline and not a budget."""
 
 
 @node
 class Scope:
-    """One scope: what it allows, and what of that is gone."""
+    """A scope: its bounds, and its account."""
 
     id: str
     bounds: Bounds
@@ -49,16 +49,16 @@ class Scope:
     fired: bool = False
     spent_steps: int = 0
     began: int = 0
-    """How many steps the run had taken when it was entered."""
+    """The steps of the run at its entry."""
 
     @property
     def seconds(self) -> float | None:
-        """How long it may take; None where nobody says."""
+        """The seconds that it may take; None without a bound."""
         return self.bounds.seconds
 
     @property
     def steps(self) -> int | None:
-        """How many steps a program from a model may take; None in what is none."""
+        """The steps of a program from a model; None for any other scope."""
         return self.bounds.steps
 
     @property
@@ -86,7 +86,7 @@ class Scope:
         return self.spent[5]
 
     def spending(self) -> list[tuple[str, float, float]]:
-        """What is bounded besides time: its name, the bound, and what is spent."""
+        """Return the bounds besides time: the name, the bound and the spent amount of each."""
         bounds = self.bounds
         limits = (bounds.calls, bounds.tokens, bounds.usd)
         rows = zip(RESOURCES, limits, self.spent, strict=False)
@@ -94,21 +94,21 @@ class Scope:
 
     @property
     def is_metered(self) -> bool:
-        """Whether it bounds what model calls take."""
+        """Return whether it bounds tokens or money of model calls."""
         return self.bounds.tokens is not None or self.bounds.usd is not None
 
     def with_estimate(self, tokens: int, usd: float) -> "Scope":
-        """The scope when a call on its way may take so much more."""
+        """Return the scope after the estimate of an open call has grown."""
         return self.with_change(0, tokens, usd, 0, tokens, usd)
 
     def without_call(self, held: "Held") -> "Scope":
-        """The scope when a call was given up before anybody made it: as if nobody had asked."""
+        """Return the scope as if a call that was never made had not been admitted."""
         return self.with_change(-1, -held.tokens, -held.usd, -1, -held.tokens, -held.usd)
 
     def with_change(
         self, calls: int, tokens: int, usd: float, held: int, held_tokens: int, held_usd: float
     ) -> "Scope":
-        """The scope with so much more spent, what is held included, and so much more held."""
+        """Return the scope with more spent, reservations included, and more reserved."""
         all_calls, all_tokens, all_usd, now, now_tokens, now_usd = self.spent
         now += held
         spent = (
@@ -117,7 +117,7 @@ class Scope:
             all_usd + usd,
             now,
             now_tokens + held_tokens,
-            now_usd + held_usd if now else 0.0,  # no rest of rounding stays behind
+            now_usd + held_usd if now else 0.0,  # no rounding error stays behind
         )
         return Scope(self.id, self.bounds, spent, self.fired, self.spent_steps, self.began)
 
@@ -125,9 +125,9 @@ class Scope:
         return Request(self.id, "timer", (self.seconds,))
 
     def error(self, resource: str, limit: Any, used: Any) -> Record:
-        """RESOURCE_EXHAUSTION that names the resource, as raised at the form: what was allowed,
-        what is spent, and what calls hold that are on their way. `used` is None for a call whose
-        price nobody knows; then the error says what was used without it."""
+        """Return RESOURCE_EXHAUSTION for a resource, as raised at the form: the bound, the spent
+        amount, and the amount reserved by open calls. `used` is None for a call of unknown price;
+        the error then gives the amount used without it."""
         known = _round(getattr(self, f"spent_{resource}")) if used is None else used
         details: dict[str, Any] = {"resource": resource, "metrics": {"limit": limit, "used": known}}
         if resource != "seconds":
@@ -154,17 +154,18 @@ class Scope:
         return f"give the run more: --budget {resource}={_round(more) or more}"
 
     def _otherwise(self) -> str:
-        """What to write where money cannot be counted."""
+        """The text to write where money cannot be counted."""
         if self._has_form():
             return "bound `tokens:` or `calls:` there instead, or name a model with a known price"
         return "type --budget tokens=50000 or calls=20 instead, or name a model with a known price"
 
     def _has_form(self) -> bool:
-        """Whether a program or a plan says what it allows, and not who runs the program."""
+        """Whether a program or a plan sets the bounds, and not the caller of the run."""
         return self.bounds.span is not None or self.bounds.node is not None
 
     def expire(self, steps: int | None = None) -> Record:
-        """The time is up; in the midst of computing, after so many steps."""
+        """Return the error of a deadline that has passed; with `steps`, in the midst of
+        computing."""
         error = self.error("seconds", self.seconds, self.seconds)
         if steps is None:
             return error
@@ -174,7 +175,7 @@ class Scope:
 
 
 RESOURCES = ("calls", "tokens", "usd")
-"""What model calls are paid with: unlike time, of these there is no grace."""
+"""The resources of model calls. Unlike time, they have no grace."""
 
 _WORDS = {
     "seconds": "the time is up: {limit} seconds were allowed",
@@ -187,15 +188,17 @@ _UNPRICED = "money cannot be counted: ${limit} allowed, and nobody knows the pri
 
 
 def _round(amount: float) -> float:
-    """Money to a millionth of a dollar."""
+    """Return money rounded to a millionth of a dollar."""
     return amount if isinstance(amount, int) else round(amount, 6)
 
 
 @node
 class Held:
-    """What one call has reserved in each of its scopes, until its reply says what it took.
-    `guess` is the first estimate of its input, without what has been learned; `input` and
-    `input_usd` are what an attempt takes at least, `taken` and `taken_usd` that of all so far."""
+    """The reservation of one call in each of its scopes, until its reply reports the usage.
+
+    `guess` is the first estimate of its input, without corrections. `input` and `input_usd` are the
+    least that an attempt takes; `taken` and `taken_usd` are the usage of all attempts so far.
+    """
 
     scopes: tuple[str, ...]
     model: str
@@ -210,7 +213,7 @@ class Held:
     input_usd: float = 0.0
 
     def with_estimate(self, tokens: int, usd: float) -> "Held":
-        """With so much beside it that is used already."""
+        """Return the reservation with further usage beside it."""
         return evolve(
             self,
             tokens=self.tokens + tokens,

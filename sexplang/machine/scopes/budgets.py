@@ -1,7 +1,7 @@
-"""What a model call may take, held before it is made and settled when it is over. Pure.
+"""Budgets: the cost of a model call, reserved before the call and settled after it. Pure.
 
-The estimate of its input learns from what replies report; what has been learned is a part of the
-run's state, so a run that is repeated refuses the same calls.
+The estimate of the input learns from replies. The corrections are a part of the run's state, so a
+run that is repeated refuses the same calls.
 """
 
 from collections.abc import Callable
@@ -20,8 +20,8 @@ from sexplang.terms.values.value import Fault, Record, Value
 
 
 class Price(Protocol):
-    """A model's name and tokens to US dollars, or None if nobody knows. Of the input, those that
-    a prompt cache keeps (`written`) or gives (`read`) come beside `taken`."""
+    """A function from a model's name and tokens to US dollars, or None if the price is unknown.
+    Input tokens that a prompt cache keeps (`written`) or gives (`read`) are not in `taken`."""
 
     def __call__(
         self, model: str, taken: int, given: int, written: int = 0, read: int = 0, /
@@ -46,15 +46,15 @@ def _no_price(
 
 
 def rough_estimate(payload: Any) -> int:
-    """Input tokens from the length of the payload as bytes: one for every three of them."""
+    """Return input tokens from the size of the payload: one for three bytes."""
     try:
-        return len(dumps(payload, 2)) // 3 + 1  # 2: the same for what is equal, shared or not
+        return len(dumps(payload, 2)) // 3 + 1  # 2: equal payloads are equally long, shared or not
     except ValueError:
         return _deep_estimate(payload)
 
 
 def _deep_estimate(payload: Any) -> int:
-    """About the same for what nests deeper than that goes."""
+    """Return about the same for a payload that nests too deep for that."""
     length = 0
     work = [payload]
     while work:
@@ -73,11 +73,11 @@ def _deep_estimate(payload: Any) -> int:
 METER = Meter(rough_estimate, _no_price)
 
 Learned = Map[str, tuple[int, int]]
-"""By model: input tokens as they were first estimated, and as they were reported; in all."""
+"""By model: the input tokens that were estimated at first and that were reported, in total."""
 
 
 def correct(guess: int, learned: tuple[int, int]) -> int:
-    """An estimate in the light of what was reported so far: a quarter more than its share."""
+    """Return an estimate corrected by the reports so far: their share, and a quarter more."""
     guessed, reported = learned
     return -(-guess * reported * 5 // (guessed * 4)) + 8
 
@@ -89,8 +89,8 @@ _EXAMPLE = "for example (with-budget {calls: 20 tokens: 50000 usd: 0.5 seconds: 
 
 
 def check_budget(given: Value, example: str = _EXAMPLE) -> dict[str, Value]:
-    """A budget as a program, a command or a caller gives it, checked; `example` is what its hint
-    shows. Raises Fault."""
+    """Return a checked budget from a program, a command or a caller. `example` is for its hint.
+    Raises Fault."""
     if not isinstance(given, dict) or not given:
         raise Fault("wrong-type", f"{abbreviate(given)} is no budget", hint=example)
     for name, value in given.items():
@@ -104,7 +104,7 @@ def check_budget(given: Value, example: str = _EXAMPLE) -> dict[str, Value]:
 
 
 def no_bound(name: str, example: str) -> Fault:
-    """What is raised for a bound that no budget has."""
+    """Return the fault of a bound that no budget has."""
     guess = did_you_mean(name[:20], _WHOLE + _MEASURED)
     return Fault(
         "wrong-type", f"`{name}` is no bound of a budget", hint=f"{guess} {example}".lstrip()
@@ -112,7 +112,7 @@ def no_bound(name: str, example: str) -> Fault:
 
 
 def timeout(given: Value) -> dict[str, Value]:
-    """What `with-timeout` is given, checked, as the settings of a scope. Raises Fault."""
+    """Return the checked argument of `with-timeout` as settings of a scope. Raises Fault."""
     if not _is_amount(given, "seconds"):
         message = f"`with-timeout` takes a number of seconds from 0 on, not {abbreviate(given)}"
         raise Fault("wrong-type", message, hint="for example (with-timeout 60 …)")
@@ -130,7 +130,7 @@ _NOTHING: Learned = Map()
 
 @node
 class Refused:
-    """The call does not fit: the scope that breaks, and its error."""
+    """A call that does not fit: the scope that breaks, and its error."""
 
     scope: str
     error: Record
@@ -143,9 +143,9 @@ def reserve(
     meter: Meter,
     learned: Learned = _NOTHING,
 ) -> tuple[Accounts, Any, Held] | Refused:
-    """A model call enters its budgets: the accounts after it, the payload with as many output
-    tokens as are left, and what is held; or what does not fit, outermost first. Raises Fault
-    where a payload does not say how many tokens it asks for."""
+    """Reserve a model call in its budgets, outermost first. Return the accounts, the payload with
+    the output tokens that are left, and the reservation; or the refusal. Raises Fault if the
+    payload does not bound its output tokens."""
     is_metered = False
     for budget in budgets:
         bounds, calls = budget.bounds, budget.spent[0]
@@ -172,7 +172,8 @@ def reserve(
 def _reserve(
     budgets: list[Scope], names: tuple[str, ...], payload: Any, meter: Meter, learned: Learned
 ) -> Held | Refused:
-    """The most that a call can take; its output is what all budgets have room for."""
+    """Return the greatest usage of a call. Its output is the most that all budgets have room
+    for."""
     is_table = isinstance(payload, dict)
     model = str(payload.get("model") or "") if is_table else ""
     guess, given = meter.estimate(payload), _most(payload)
@@ -199,13 +200,13 @@ def _reserve(
 
 
 def _price(meter: Meter, model: str, taken: int, written: int) -> Callable[[int], float | None]:
-    """What a call costs whose input is known, by its output."""
+    """Return the function from output tokens to the cost of a call whose input is known."""
     fresh = 0 if written else taken
     return lambda output: meter.price(model, fresh, output, written)
 
 
 def _cache_writes(payload: Any, taken: int) -> int:
-    """Of the input of a call, what its server is asked to keep: that costs more."""
+    """Return the input tokens that the server is asked to cache. They cost more."""
     from sexplang.terms.model.payload import cache_marks
 
     if not isinstance(payload, dict) or not any(cache_marks(payload)):
@@ -214,13 +215,13 @@ def _cache_writes(payload: Any, taken: int) -> int:
 
 
 def _dearer(hour: int) -> int:
-    """What is kept for an hour costs twice the input, and what is kept for five minutes one and a
-    quarter: so many more tokens of these come to the same."""
+    """Return the extra tokens that the higher price of cached input equals: input kept for an hour
+    costs twice as much, and for five minutes one and a quarter as much."""
     return -(-hour * 3 // 5)
 
 
 def _most(payload: Any) -> int:
-    """How many output tokens a call asks for."""
+    """Return the output tokens that a call asks for."""
     most = payload.get("max_tokens") if isinstance(payload, dict) else 0
     if most is None:
         return 4096
@@ -234,7 +235,7 @@ def _most(payload: Any) -> int:
 
 
 def _fitting(budget: Scope, given: int, price: Callable[[int], float | None]) -> int | Refused:
-    """How many output tokens a budget of money has room for, at least one and at most `given`."""
+    """Return the output tokens that a budget of money has room for, from one to `given`."""
     limit, spent = budget.bounds.usd, budget.spent_usd
     assert limit is not None
     while True:
@@ -251,15 +252,15 @@ def _fitting(budget: Scope, given: int, price: Callable[[int], float | None]) ->
 def settle(
     accounts: Accounts, held: Held, reply: Value, meter: Meter, learned: Learned
 ) -> tuple[Accounts, Learned]:
-    """The reply says what the call took; without a usage it is what was held. The estimates of
-    the calls to come follow from it."""
+    """Replace a reservation by the usage that the reply reports, or by the reservation itself if it
+    reports none. Correct the estimates of later calls."""
     usage = reply.get("usage") if isinstance(reply, dict) else None
     if not isinstance(usage, dict):
         return _over(accounts, held, held.tokens, held.usd), learned
     counts = _counts(usage)
     told = counts[1] + counts[2] + counts[3]
     if "lost" in reply and isinstance(reply["lost"], dict):
-        # Of attempts before the one that gave the reply nothing is learned.
+        # Attempts before the successful one teach nothing.
         told -= sum(_counts(reply["lost"])[1:4])
     if held.guess and told > 0:
         guessed, reported = learned.get(held.model, (0, 0))
@@ -281,8 +282,8 @@ _COUNTS = {
 
 
 def _counts(usage: dict[str, Value]) -> list[int]:
-    """What was reported: the output, then the parts of the input; and of how many attempts that may
-    have been sent no input was."""
+    """Return the reported output, the parts of the input, and the number of attempts that may have
+    been sent without a reported input."""
     counts = [0, 0, 0, 0, 0]
     for name, count in usage.items():
         at = _COUNTS.get(name)
@@ -298,8 +299,8 @@ def _for_an_hour(usage: dict[str, Value]) -> int:
 
 
 def _took(counts: list[int], held: Held, meter: Meter) -> tuple[int, float]:
-    """Tokens of what was reported, and US dollars where a budget counts them. What nobody has
-    counted took as much as was estimated."""
+    """Return the reported tokens, and US dollars if a budget counts them. Unreported usage is the
+    estimate."""
     given, fresh, written, read, uncounted = counts
     tokens = given + fresh + written + read + uncounted * held.input
     if not held.is_priced:
@@ -309,8 +310,8 @@ def _took(counts: list[int], held: Held, meter: Meter) -> tuple[int, float]:
 
 
 def refund(accounts: Accounts, held: Held, error: Value, meter: Meter) -> Accounts:
-    """The call failed: what its error reports was used, with the input of attempts that may have
-    been sent. It was made, so it counts as a call."""
+    """Settle a failed call: charge the usage that its error reports and the input of attempts that
+    may have been sent. It was made, so it counts as a call."""
     details = error.fields.get("details") if isinstance(error, Record) else None
     usage = details.get("usage") if isinstance(details, dict) else None
     tokens, usd = _took(_counts(usage), held, meter) if isinstance(usage, dict) else (0, 0.0)
@@ -320,8 +321,8 @@ def refund(accounts: Accounts, held: Held, error: Value, meter: Meter) -> Accoun
 def reserve_next_attempt(
     accounts: Accounts, held: Held, usage: dict[str, Value], meter: Meter
 ) -> tuple[Accounts, Held] | None:
-    """An attempt at the call failed that took so much: held is that beside what the next one may
-    take. None where a budget has no room for it."""
+    """Reserve the next attempt at a call beside the usage of a failed one. Return None if a budget
+    has no room for it."""
     tokens, usd = _took(_counts(usage), held, meter)
     for name in held.scopes:
         budget = accounts[name]
@@ -335,9 +336,8 @@ def reserve_next_attempt(
 
 
 def take_back(accounts: Accounts, held: Held, part: Part | None, meter: Meter) -> Accounts:
-    """The call was withdrawn. If it was made, it counts, and took what its server had counted;
-    where that had counted nothing yet, or nobody knows, its input may have been sent and stays
-    charged."""
+    """Settle a withdrawn call. If it was made, it counts, and its usage is that reported by the
+    server. If none is reported, the input may have been sent and stays charged."""
     if part is not None and "unmade" in part:
         for name in held.scopes:
             accounts = accounts.set(name, accounts[name].without_call(held))
@@ -353,7 +353,7 @@ def take_back(accounts: Accounts, held: Held, part: Part | None, meter: Meter) -
 
 
 def _over(accounts: Accounts, held: Held, tokens: int, usd: float) -> Accounts:
-    """The call is over, and took so much of what it held."""
+    """Settle a call that took so much of its reservation."""
     more, dearer = tokens - held.tokens, usd - held.usd
     for name in held.scopes:
         scope = accounts[name].with_change(0, more, dearer, -1, -held.tokens, -held.usd)

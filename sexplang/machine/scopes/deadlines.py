@@ -1,4 +1,4 @@
-"""Deadlines and budgets of one delivery: which are counted down, spent, broken."""
+"""The ledger of one delivery: which deadlines and budgets are counted down, spent or broken."""
 
 from collections.abc import Iterator
 
@@ -14,25 +14,24 @@ from sexplang.terms.effect import Part, Request
 from sexplang.terms.values.value import Record, Value
 
 GRACE = 5
-"""Seconds that a cancelled branch has for its `finally` bodies."""
+"""The seconds that a cancelled branch has for its `finally` bodies."""
 
 
 def find_form(scope: str, s: Segment, level: int) -> tuple[Segment, int]:
-    """The segment of a scope's form on a stack or on those it stands on, and the level in the
-    tree of the branch that has it; (None, 0) if it is on none."""
+    """Return the segment of a scope's form on a stack or on those below it, and the level in the
+    tree of its branch; (None, 0) if there is none."""
     found = (place for id, *place in _iterate_forms(s, level) if id == scope)
     node, level = next(found, (None, 0))
     return node, level
 
 
 def find_plan(s: Segment, accounts: Accounts) -> str | None:
-    """The innermost plan that work on a stack is done in."""
+    """Return the innermost plan around a stack."""
     return next((id for id, _, _ in _iterate_forms(s, 0) if accounts[id].steps is not None), None)
 
 
 def is_cleaning(s: Segment, scope: str) -> bool:
-    """Whether work on a stack is done by the body of a `finally` that stands inside of a scope's
-    form."""
+    """Return whether a stack is in the body of a `finally` inside a scope's form."""
     node = s
     while node is not None:
         kind = node[0]
@@ -48,7 +47,7 @@ _CLEANING = (CLEANING, UNWINDING, UNWINDING.stripped)
 
 
 def pending_error(s: Segment) -> Record | None:
-    """The error that is raised when what cleans up on a stack has ended, if it is one."""
+    """Return the error that is raised when the finalizers on a stack have ended, if any."""
     node = s
     while node is not None:
         kind, data = node[0], node[4]
@@ -59,8 +58,8 @@ def pending_error(s: Segment) -> Record | None:
 
 
 def _iterate_forms(s: Segment, level: int) -> Iterator[tuple[str, Segment, int]]:
-    """The scopes whose forms are on a stack or on those it stands on, innermost first: each with
-    its segment, and the level in the tree of the branch that has it."""
+    """Yield the scopes whose forms are on a stack or on those below it, innermost first, each with
+    its segment and the level in the tree of its branch."""
     node = s
     while node is not None:
         if node[0] is SCOPE:
@@ -74,7 +73,8 @@ def _iterate_forms(s: Segment, level: int) -> Iterator[tuple[str, Segment, int]]
 
 
 class Ledger:
-    """The accounts of one delivery. It is told of every branch that starts or stops waiting."""
+    """The accounts of one delivery. It must be called for every branch that starts or stops
+    waiting."""
 
     def __init__(self, times: Times, meter: Meter) -> None:
         self.accounts = times.accounts
@@ -83,22 +83,22 @@ class Ledger:
         self.learned = times.learned
         self._meter = meter
         self._begun: dict[str, int] = {}
-        """How many more branches wait under a scope than before the delivery."""
+        """The change of the number of branches that wait under each scope."""
 
     @property
     def times(self) -> Times:
-        """As they are, once the timers have moved."""
+        """The deadlines and budgets, once the timers have moved."""
         return Times(self.accounts, self.waiting, self.timers, self.learned)
 
     def open_scope(self, id: str, left: EnterScope, steps: int) -> Segment:
-        """Opens a scope when so many steps have been taken: the segment that stands for it."""
+        """Open a scope after `steps` steps of the run. Return its segment."""
         scope = Scope(id, Bounds(left.span, **left.settings), began=steps)
         self.accounts = self.accounts.set(id, scope)
         context = left.s[3].with_scope(id, "steps" in left.settings)
         return (SCOPE, left.k, left.s, context, id)
 
     def grant_grace(self, id: str, steps: int) -> None:
-        """A deadline for cleaning up, without a form of its own, when so many steps were taken."""
+        """Open a deadline for cleaning up, without a form, after `steps` steps of the run."""
         more = (
             f"let `finally` bodies do less: where others wait for them, they have {GRACE} seconds"
         )
@@ -107,8 +107,8 @@ class Ledger:
         )
 
     def admit_request(self, left: AskHost) -> tuple[Refused | None, Held | None]:
-        """A branch is about to wait: whether a scope breaks instead, and what is held. Raises
-        Fault for a model call that no budget of tokens can hold."""
+        """Admit the request of a branch. Return the scope that breaks instead, and the reservation.
+        Raises Fault for a model call that no budget of tokens can reserve."""
         context, accounts = left.s[3], self.accounts
         scopes = context.scopes
         is_timed = False
@@ -139,7 +139,7 @@ class Ledger:
         return None, held
 
     def find_timed(self, scopes: tuple[str, ...]) -> tuple[bool, str | None]:
-        """Whether a deadline runs among the scopes, and the outermost that has passed already."""
+        """Return whether a deadline among the scopes runs, and the outermost that has passed."""
         is_running, late, accounts = False, None, self.accounts
         for id in scopes:
             scope = accounts[id]
@@ -150,7 +150,8 @@ class Ledger:
         return is_running, late
 
     def settle_request(self, branch: Waiting, reply: Value, failed: bool) -> None:
-        """A branch has its reply, or the error that its request failed with."""
+        """Settle the request of a branch with its reply, or with the error that it `failed`
+        with."""
         self.count(branch.s[3].scopes, -1)
         if branch.held is not None:
             if failed:
@@ -161,14 +162,14 @@ class Ledger:
                 )
 
     def withdraw_request(self, branch: Waiting, part: Part | None) -> None:
-        """A branch does not wait any more; `part` is what its call had got by then."""
+        """Settle the request of a branch that no longer waits; `part` is its output so far."""
         self.count(branch.s[3].scopes, -1)
         if branch.held is not None:
             self.accounts = take_back(self.accounts, branch.held, part, self._meter)
 
     def allowance(self, s: Segment) -> tuple[str, int] | None:
-        """The plan on the stack that has fewest steps left, and how many; None outside of plans.
-        One that has none left counts only where its form is."""
+        """Return the plan on the stack with the fewest steps left, and these; None outside plans. A
+        plan without steps counts only where its form is."""
         found = None
         for id in s[3].plans:
             scope = self.accounts[id]
@@ -181,20 +182,19 @@ class Ledger:
         return found
 
     def charge_steps(self, s: Segment, steps: int) -> None:
-        """Charges the steps that a branch took until the loop was left to the plans that it began
-        them in."""
+        """Charge the steps of a branch to the plans around their begin."""
         for id in s[3].plans:
             scope = self.accounts[id]
             now = evolve(scope, spent_steps=scope.spent_steps + steps)
             self.accounts = self.accounts.set(id, now)
 
     def running(self, scopes: tuple[str, ...]) -> tuple[Scope, ...]:
-        """Those of the scopes that are deadlines and have not passed."""
+        """Return the deadlines among the scopes that have not passed."""
         known = [self.accounts[id] for id in scopes]
         return tuple([each for each in known if each.seconds is not None and not each.fired])
 
     def fire(self, id: str) -> Scope:
-        """A deadline has passed."""
+        """Let a deadline pass."""
         scope = evolve(self.accounts[id], fired=True)
         self.accounts = self.accounts.set(id, scope)
         if id in self.timers:
@@ -202,13 +202,13 @@ class Ledger:
         return scope
 
     def count(self, scopes: tuple[str, ...], by: int) -> None:
-        """A branch begins or ends to wait under the scopes."""
+        """Count a branch that begins or ends to wait under the scopes."""
         begun = self._begun
         for id in scopes:
             begun[id] = begun.get(id, 0) + by
 
     def move_timers(self) -> tuple[list[Request], list[str]]:
-        """The timers to open and those to withdraw, now that every branch waits."""
+        """Return the timers to open and those to withdraw, now that every branch waits."""
         opened: list[Request] = []
         closed: list[str] = []
         for id in sorted(self._begun):

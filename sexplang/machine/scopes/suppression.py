@@ -1,21 +1,22 @@
-"""Refusals of money that end `finally` bodies, told in the error that is cleaned up for."""
+"""Suppression: refusals of money that end `finally` bodies, added to the pending error."""
 
 from sexplang.machine.scopes.accounts import RESOURCES
 from sexplang.terms.classes.node import node
 from sexplang.terms.values.value import Record, Value
 
 _MOST = 8
-"""So many refusals are told."""
+"""The greatest number of refusals in an error."""
 
 
 def is_other(error: Value) -> bool:
-    """Whether it is any other error than that of a budget which has no room for a model call."""
+    """Return whether an error is anything but a budget's refusal of a model call."""
     fields = error.fields if isinstance(error, Record) else {}
     return fields.get("type") != "RESOURCE_EXHAUSTION" or fields.get("reason") not in RESOURCES
 
 
 def suppress(error: Record, refusals: tuple[Record, ...]) -> Record:
-    """The error with the refusals in `details.suppressed`: the first of them, in one flat list."""
+    """Return the error with the refusals in `details.suppressed`: the first of them, in one flat
+    list."""
     details = error.fields["details"]
     if not refusals or not isinstance(details, dict):
         return error
@@ -28,13 +29,13 @@ def suppress(error: Record, refusals: tuple[Record, ...]) -> Record:
 
 @node
 class Unwinding:
-    """What passes segments that are left, where else a value does: the refusals that have ended
-    `finally` bodies on the way, in their order."""
+    """The value that passes segments which are unwound: the refusals that have ended `finally`
+    bodies on the way, in order."""
 
     suppressed: tuple[Record, ...] = ()
 
-    def combine_with(self, other: "Unwinding") -> "Unwinding":
-        """With those of another, which came later."""
+    def append(self, other: "Unwinding") -> "Unwinding":
+        """Return these refusals with later ones."""
         if not other.suppressed:
             return self
         return Unwinding((*self.suppressed, *_flat(other.suppressed))[:_MOST])
@@ -44,7 +45,7 @@ NOTHING = Unwinding()
 
 
 def _flat(refusals: tuple[Record, ...]) -> list[Record]:
-    """Each refusal, and behind it those that it tells of."""
+    """Return each refusal, followed by those in its own details."""
     found = []
     for each in refusals:
         details = each.fields["details"]

@@ -1,7 +1,7 @@
-"""A task call to a conversation on the stack: what it wants is performed where it stands.
+"""Conversations: a call of a task on the stack, whose requests are performed in place.
 
-The session is a value that only the tasks room looks into; the conversation's segment holds it
-between two replies, so a continuation captured here captures the conversation.
+Only the task system looks into the session, a value. The conversation's segment holds it between
+two replies, so a continuation captured here captures the conversation.
 """
 
 from typing import Any, Literal, TypeAlias
@@ -31,7 +31,7 @@ from sexplang.terms.values.value import Fault, Record, Task, Value, answer_of
 from sexplang.terms.work import Work
 
 Wants: TypeAlias = Literal["answer", "result"]
-"""What a call of a task gives."""
+"""The kind of value that a call of a task gives."""
 
 
 def call_task(
@@ -42,7 +42,7 @@ def call_task(
     s: Segment,
     wants: Wants = "answer",
 ) -> Step:
-    """Begins the conversation; its answer goes to `k`, or its TaskResult."""
+    """Begin a conversation; its answer or its TaskResult goes to `k`."""
     context = s[3]
     call = task, materialize(inputs), overrides and materialize(overrides), wants, None
     if context.work is not None:
@@ -53,7 +53,7 @@ def call_task(
 def continue_task(
     over: tuple[Task, Conversation, Session], words: Value, k: Frame, s: Segment
 ) -> Step:
-    """Goes on with a conversation that is over; its next TaskResult goes to `k`."""
+    """Go on with a finished conversation; its next TaskResult goes to `k`."""
     task = over[0]
     wants: Wants = "result"
     call: Any = task, {"words": words}, {}, wants, over[1:]
@@ -63,11 +63,11 @@ def continue_task(
 
 
 Call = tuple[Work | None, Task, dict[str, Value], dict[str, Value], Wants, Any]
-"""Last the conversation that is gone on with, and its session; None where one begins."""
+"""The last item is the earlier conversation and its session, or None for a new one."""
 
 
 def _begin(call: Call, k: Frame, s: Segment) -> Step:
-    """A template's timeout is a deadline around the whole conversation, its subtasks included."""
+    """Begin a conversation. A template's timeout is a deadline around it, its subtasks included."""
     template = call[1].template
     seconds = template.limits.timeout
     if seconds is not None:
@@ -106,11 +106,11 @@ def _go_on(
     is_timed: bool,
     task: Task | None,
 ) -> Step:
-    """A conversation that stands on `k` and `s`, to what it wants next. Its TaskResult is given
-    where its task is known here, else its answer."""
+    """Perform the next request of a conversation that stands on `k` and `s`. Its TaskResult is
+    given if `task` is known here, else its answer."""
     if isinstance(want, Finished):
         result = want.result
-        if k[0] is return_value:  # what such a frame does, without its step
+        if k[0] is return_value:  # the work of such a frame, without its step
             k = k[1]
         if task is None:
             step = k[0], answer_of(result), k, s
@@ -139,7 +139,7 @@ def _go_on(
 
 
 def _tell(told: tuple[Work, Perform], k: Frame, s: Segment) -> Step:
-    """What the conversation on top did by itself is over as soon as it is told."""
+    """Begin and end the work that a conversation did by itself."""
     work, want = told
     return leave, EndSpan(work, None, (_go_on_traced, want, BOTTOM, s)), BOTTOM, s
 
@@ -150,29 +150,28 @@ def _go_on_traced(want: Perform, k: Frame, s: Segment) -> Step:
 
 
 def _break(work: Work | None, error: Record, is_timed: bool, k: Frame, s: Segment) -> Step:
-    """A conversation that stood on `k` and `s` has failed, and with it the deadline of its
-    template is over: the call of the task raises the error, and what that is resumed with is the
-    value of the call."""
+    """End a failed conversation that stood on `k` and `s`, and the deadline of its template. The
+    call of the task raises the error, and a resumption gives the value of the call."""
     if is_timed:
         k, s = s[1], s[2]
     return _over(work, error, (fail, error, k, s))
 
 
 def _over(work: Work | None, error: Record | None, step: Step) -> Step:
-    """The end of a conversation, which is told where somebody traces the run."""
+    """End the traced work of a conversation."""
     if work is None:
         return step
     return leave, EndSpan(work, error, step), step[2], step[3]
 
 
 def _with_items(context: Ctx, items: tuple[Value, ...]) -> Ctx:
-    """The context of the conversation once it has found more for its children to inherit."""
+    """Return the context of a conversation with the items that its children inherit."""
     *above, own = context.conversations
     return context.replace(conversations=(*above, evolve(own, items=items)))
 
 
 def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:
-    """Performs one ask of a conversation."""
+    """Perform one request of a conversation."""
     if ask.handled and not is_handled(ask.operation, s):
         return k[0], None, k, s
     if ask.attempt:
@@ -183,7 +182,7 @@ def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:
 
 
 def _take_answer(value: Value, k: Frame, s: Segment) -> Step:
-    """The reply to what a conversation asked for, or those to all that it asked for together."""
+    """Resume a conversation with the reply to its request, or the replies to its joint requests."""
     replies = materialize(value)
     _, below, outer, context, (session, _, is_timed, task) = s
     session, want = context.linked.tasks.advance(session, replies if k[2] else (replies,))
@@ -195,7 +194,7 @@ _ALL_ANSWERED: Frame = (_take_answer, BOTTOM, True)
 
 
 def _fail(env: Any, k: Frame, s: Segment) -> Step:
-    """An error in the conversation ends it, with what it has said and taken."""
+    """End a conversation with an error, adding its words and usage."""
     session, work, is_timed, _, error, _ = env
     error = s[3].linked.tasks.cut_short(materialize(error), (session,))
     return _break(work, error, is_timed, k, s)
@@ -212,15 +211,15 @@ _COMPACT = Code("compact", -1, ("messages", "used", "limit"), False, is_library=
 _COMPACT.body = _compact
 
 COMPACTION = Closure(_COMPACT, ({},))
-"""What answers `compact` where no handler of the program does."""
+"""The default of `compact`."""
 
 CONVERSATION = HandlerKind({"error": (ClauseCode(_fail, 1, "never", ()),)}, None)
-"""A conversation: data is its session, what it is in traces, whether its template has a timeout,
-whose segment is the next one below, and the task if the call gives its TaskResult."""
+"""The kind of conversations. Data is the session, the traced work, whether a deadline of the
+template is the next segment below, and the task if the call gives its TaskResult."""
 
 
 def conversations(s: Segment, node: Segment) -> list[Session]:
-    """The sessions of the conversations between `s` and `node`, innermost first."""
+    """Return the sessions of the conversations between `s` and `node`, innermost first."""
     sessions = []
     while s is not node and s is not None:
         if s[0] is CONVERSATION:
@@ -242,11 +241,11 @@ ATTEMPT = HandlerKind({"error": (ClauseCode(_give_failed, 1, "never", ()),)}, No
 LIBRARY_ATTEMPT = HandlerKind(
     {"error": (ClauseCode(_give_failed, 1, "never", (), spares=is_refusal),)}, None
 )
-"""The same in the library: what the host refuses passes it."""
+"""The same in the library. A refusal of the host passes it."""
 
 TOLD = HandlerKind({"error": (ClauseCode(_give_failed, 1, "never", (), spares=is_mistake),)}, None)
-"""The same around what a conversation asks for, whose errors its model is told: a mistake of the
-program passes it."""
+"""The same around a conversation's requests, whose errors are reported to its model. A mistake of
+the program passes it."""
 
 FUNCTION = HandlerKind(
     {"error": (ClauseCode(_give_failed, 1, "never", (), spares=is_mistake),)}, None

@@ -1,4 +1,4 @@
-"""What `stdlib/` runs tasks with: finding a task, running it, making a result."""
+"""The primitives of `stdlib/` for tasks: to find a task, to run it, to make a result."""
 
 from sexplang.machine.code.application import apply, task_inputs
 from sexplang.machine.errors import error_from
@@ -25,8 +25,8 @@ from sexplang.terms.work import Work
 
 
 def match_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(match-task request)`: `{task inputs found}`, the task that fits a SubtaskRequest, what it
-    is given, and how it was found; or the error is raised."""
+    """`(match-task request)`: `{task inputs found}`, the task that fits a SubtaskRequest, its
+    inputs, and the way it was found. Raises an error if none fits."""
     linked = s[3].linked
     if linked.tasks is None:
         error = error_record(
@@ -85,7 +85,7 @@ def run_task(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
 
 
 def _check_allowed(name: Value, linked: Linked) -> None:
-    """Raises Fault where a program from a model names a task that is its caller's alone."""
+    """Raise Fault if a program from a model names a task that only its caller may call."""
     while linked.around is not None:
         linked = linked.around
         if name in linked.known:
@@ -97,7 +97,7 @@ def _check_allowed(name: Value, linked: Linked) -> None:
 
 
 def _table(inputs: Value) -> Value:
-    """Inputs as older programs quote them, `'((name value) …)`, as the table that they mean."""
+    """Return inputs quoted in the older form `'((name value) …)` as a table."""
     pairs = inputs if isinstance(inputs, tuple) else ()
     table: dict[str, Value] = {}
     for pair in pairs:
@@ -113,8 +113,8 @@ def _table(inputs: Value) -> Value:
 
 
 def run_step(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(run-step function value overrides)`: calls a function; a task also has overrides, and its
-    TaskResult is given."""
+    """`(run-step function value overrides)`: calls a function. A task also has overrides and gives
+    its TaskResult."""
     function, value, overrides = arguments
     if isinstance(function, Task):
         inputs = task_inputs(function, (value,))
@@ -123,8 +123,8 @@ def run_step(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
 
 
 def make_result(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(task-result fields of)`: a TaskResult, of a table with its fields, of which `answer` is
-    what it answers; else it has the answer of the result that it is made `of`."""
+    """`(task-result fields of)`: a TaskResult of a table with its fields. Without the field
+    `answer`, it has the answer of the result `of`."""
     fields, *of = materialize(arguments)
     given = fields if isinstance(fields, dict) else {}
     content, status = given.get("content"), given.get("status")
@@ -151,8 +151,8 @@ def make_result(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span |
 
 
 def go_on(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(continue result words)`: the conversation that a TaskResult came from goes on with another
-    message of the user, and gives its next TaskResult."""
+    """`(continue result words)`: continues the conversation of a TaskResult with another message of
+    the user, and gives its next TaskResult."""
     result, words = arguments
     if type(result) is not Record or result.kind != "TaskResult":
         raise Fault(
@@ -178,7 +178,7 @@ def go_on(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None)
 
 
 def _cannot_go_on(result: Record) -> Fault:
-    """Why a TaskResult without a conversation has none."""
+    """Return the reason for which a TaskResult without a conversation has none."""
     if has_failed(result):
         return Fault(
             "no-conversation",
@@ -201,7 +201,7 @@ def call_result(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span |
 def call_labelled(
     arguments: tuple[Value, ...], labels: tuple[str, ...], k: Frame, s: Segment
 ) -> Step:
-    """The same, where the last arguments are given by name."""
+    """The same, with the last arguments by name."""
     task, *given = arguments
     if not isinstance(task, Task):
         raise Fault(
@@ -214,7 +214,7 @@ def call_labelled(
 
 
 def answer(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(answer result)`: what a TaskResult answers; a FAILED one raises its error."""
+    """`(answer result)`: the answer of a TaskResult; a FAILED one raises its error."""
     (result,) = arguments
     if has_failed(result):
         return fail(error_from(result, span), k, s)
@@ -222,7 +222,7 @@ def answer(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None
 
 
 def as_work(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(as-work kind name f)`: calls `f`, and what it does is a piece of work in traces."""
+    """`(as-work kind name f)`: calls `f` as a piece of work in traces."""
     kind, name, function = materialize(arguments)
     if not isinstance(kind, str) or not isinstance(name, str):
         raise Fault("wrong-type", "`as-work` takes two texts and a function")
@@ -241,14 +241,13 @@ def _end_work(value: Value, s: Segment) -> Step:
 
 
 WORK = Kind("work", _end_work)
-"""Around a piece of work that is traced. One that is left has not come to its end."""
+"""The segment around a piece of traced work. If it is unwound, the work has not come to its end."""
 
 WORK.stripped = Kind("work that is left", give)
 
 
 def _drop_nil(overrides: Value) -> dict[str, Value]:
-    """What is nil is left as it is. But a history that is nil was meant to be one: where none is
-    given, it is the symbol `none`."""
+    """Return overrides without those that are nil. A history of nil is the symbol `none`."""
     given = overrides if isinstance(overrides, dict) else {}
     kept = {key: value for key, value in given.items() if value is not None}
     if "history" in given:

@@ -1,7 +1,7 @@
-"""The tool of a model that is a function of the program: its inputs by name to a call.
+"""Function tools: functions of the program as tools of a model, called with inputs by name.
 
-A handler of `tool` takes it as it takes any other tool; where none does, or each passes it on, the
-function is called where the conversation asks for it.
+A handler of `tool` takes them like any other tool. If none does, or each forwards it, the function
+is called where the conversation asks for it.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from sexplang.terms.values.value import Fault
 
 
 def _tool(env: Any, k: Frame, s: Segment) -> Step:
-    """`tool`, which nobody takes: the host is asked for what is none of the program's."""
+    """The default of `tool`. The host is asked for tools that are not the program's."""
     _, *arguments = env
     linked: Linked = s[3].linked
     function = linked.tools.get(arguments[0]) if s[0] is FUNCTION else None
@@ -26,18 +26,19 @@ def _tool(env: Any, k: Frame, s: Segment) -> Step:
     given, code = dict(arguments[1]), linked.codes[function.index]
     rest = given.pop(function.rest, ())
     env = _environment(linked, code, k, s)
-    # What the function itself performs as `tool` is the host's.
+    # The host answers a `tool` that the function itself performs.
     return fill(code, (env,), given, rest, k, (TOLD, *s[1:]))
 
 
 def _environment(linked: Linked, code: Code, k: Frame, s: Segment) -> tuple[Any, ...]:
-    """What the program has defined: it stands in the frame of the form that is being evaluated."""
+    """Return the program's environment, which is in the frame of the form that is being
+    evaluated."""
     while s is not None:
         while k is not None:
             if k[0] is linked.top:
                 return _visible_environment(code, k[2])
             k = k[1]
-        if s[2] is None and s[4] is not None:  # goes on where the branch began
+        if s[2] is None and s[4] is not None:  # go on where the branch began
             k, s = s[4].k, s[4].s
         else:
             k, s = s[1], s[2]
@@ -58,4 +59,4 @@ _CODE = Code("tool", -1, ("name", "inputs"), False, is_library=True)
 _CODE.body = _tool
 
 TOOL = Closure(_CODE, ())
-"""The default of `tool` in a program with functions that are tools."""
+"""The default of `tool` in a program whose functions are tools."""

@@ -1,11 +1,11 @@
-"""`eval-plan`: a model's text becomes a program, is checked, and runs with the rights it is given.
+"""`eval-plan`: a model's text becomes a program, is checked, and runs with given rights.
 
-A plan stands in a segment of its own. Operations that it does not handle itself pass it only if
-they are allowed, and only with plain data, and plain data is all that it may give back: a function
-of the plan called outside of it would have the rights of whoever calls. A value that is none
-fails; in an error a function is text.
+A plan has a segment of its own. Operations that it does not handle pass the segment only if they
+are allowed, and only with plain data. It also returns only plain data: a function of the plan
+called outside would have the rights of its caller. Any other value is an error; in an error, a
+function is text.
 
-It sees its own tasks, and of its caller's those that it is allowed by name.
+A plan sees its own tasks, and those of its caller that are allowed by name.
 """
 
 from typing import Any, TypeAlias
@@ -29,12 +29,12 @@ from sexplang.terms.values.text import plain, text, to_source, value_of
 from sexplang.terms.values.value import Fault, Record, Symbol, Value
 
 PlanKey: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...]]
-"""A plan's text, the names of its inputs, and its rights: the operations that it may perform, or
-one and, behind a space, the model, tool or task that it may ask."""
+"""A plan's text, the names of its inputs, and its rights. A right is an operation, or an operation,
+a space and the model, tool or task that it may ask."""
 
 
 def run_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(run-plan text inputs allow budget)`: what `eval-plan` is made of."""
+    """`(run-plan text inputs allow budget)`: the primitive under `eval-plan`."""
     source, inputs, rights, budget = materialize(arguments)
     linked = s[3].linked
     if linked.plan is None:
@@ -68,7 +68,8 @@ def run_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
 
 
 def build_plan(linked: Linked, key: PlanKey) -> Any:
-    """The program of a plan, or its diagnostics; the same one for the same text and rights."""
+    """Return the program of a plan, or its diagnostics. Equal texts and rights give the same
+    program."""
     made = linked.plans.get(key)
     if made is None:
         assert linked.plan is not None
@@ -80,7 +81,7 @@ def build_plan(linked: Linked, key: PlanKey) -> Any:
 
 
 def narrow(linked: Linked, key: PlanKey) -> Linked:
-    """What a plan refers to: the same for the same plan in the same program or plan."""
+    """Return the links of a plan. The same plan in the same program or plan has the same links."""
     inner: Linked | None = linked.inner.get(key)
     if inner is None:
         _, own = link(build_plan(linked, key), linked.outermost.tasks)
@@ -105,7 +106,7 @@ def narrow(linked: Linked, key: PlanKey) -> Linked:
 
 
 def _may_ask(key: PlanKey, operation: str, name: str) -> bool:
-    """Whether a plan may ask for a task or tool. A task is always allowed by its name."""
+    """Return whether a plan may ask for a task or tool. Tasks are allowed by name only."""
     rights = key[2]
     return f"{operation} {normalize_name(name)}" in rights or (
         operation == "tool" and "tool" in rights
@@ -113,7 +114,7 @@ def _may_ask(key: PlanKey, operation: str, name: str) -> bool:
 
 
 def _check_tasks(linked: Linked, rights: tuple[str, ...]) -> None:
-    """Raises Fault for a task that is allowed and not there."""
+    """Raise Fault for a right to a task that does not exist."""
     known = {normalize_name(name) for name in linked.known}
     for right in rights:
         operation, _, name = right.partition(" ")
@@ -126,7 +127,7 @@ def _check_tasks(linked: Linked, rights: tuple[str, ...]) -> None:
 
 
 def _read(made: Program, given: dict[str, Value]) -> dict[str, Value]:
-    """Inputs as the plan declares them: a TaskResult is its content where that is a text."""
+    """Return inputs as the plan declares them. A TaskResult is its content where that is a text."""
     texts = {each.name for each in made.inputs if each.type == "string"}
     return {
         name: text(value) if name in texts and _is_text(value) else value
@@ -135,7 +136,7 @@ def _read(made: Program, given: dict[str, Value]) -> dict[str, Value]:
 
 
 def _misfits(made: Program, given: dict[str, Value]) -> list[Diagnostic]:
-    """Inputs that the plan itself declares and is not given, or that are not what it declares."""
+    """Return the declared inputs that are missing or do not fit their declaration."""
     found: list[Diagnostic] = []
     for each in made.inputs:
         labels, hint = (Label(each.span),), f"(eval-plan text inputs: {{{each.name}: …}})"
@@ -157,8 +158,8 @@ def _is_text(value: Value) -> bool:
 
 
 def _bounds(budget: Value) -> dict[str, Value]:
-    """The budget of a plan, checked. Its `steps` are nil where nobody says. What is nil was looked
-    for and not found: it is no plan without a budget, which is `{}`."""
+    """Return the checked budget of a plan. Its `steps` are nil by default. A nil budget is an
+    error, since it may be a failed lookup; no bounds are `{}`."""
     if budget == {}:
         return {"steps": None}
     if not isinstance(budget, dict) or "steps" not in budget:
@@ -182,12 +183,13 @@ def _operations(rights: Value) -> frozenset[str]:
 
 
 NAMING = ("model", "tool")
-"""Operations that name whom they ask, and so may be allowed for some alone. A task is always
-allowed by its name."""
+"""The operations that may be allowed for one model or tool alone. Tasks are always allowed by
+name."""
 
 
 def _right(given: Value) -> str | None:
-    """An operation, or `(model "fast")` and its kin, as it is kept; None if it is neither."""
+    """Return an operation, or `(model "fast")` and its kin, as a right; None for any other
+    value."""
     if isinstance(given, Symbol):
         return given.name
     if isinstance(given, str):
@@ -217,7 +219,7 @@ def _fail(env: Any, k: Frame, s: Segment) -> Step:
 
 
 def _error_as_data(error: Value) -> Value:
-    """The error of a plan as data: functions in it are text."""
+    """Return the error of a plan as data, with functions as text."""
     try:
         return without_functions(materialize(error), text)
     except Fault as fault:
@@ -227,7 +229,7 @@ def _error_as_data(error: Value) -> Value:
 def _guard(node: Segment, operation: str, arguments: tuple[Value, ...]) -> None:
     data = node[4][0] if node[0].stripped is node[0] else node[4]
     rights, name = data[0], _name_in_request(operation, arguments)
-    # Whoever may ask for a model asks the default; a tool always has a name.
+    # A plan that may ask for a model may ask the default; a tool always has a name.
     may_ask = operation in rights and (operation == "tool" or not name)
     if not may_ask and f"{operation} {normalize_name(name)}" not in rights:
         denied = f"ask the {operation} `{name}`" if name else f"perform `{operation}`"
@@ -241,14 +243,14 @@ def _guard(node: Segment, operation: str, arguments: tuple[Value, ...]) -> None:
 
 
 def _name_in_request(operation: str, arguments: tuple[Value, ...]) -> str:
-    """The model that a request names, or its tool; empty where it names none."""
+    """Return the name of the model or tool in a request; empty if there is none."""
     given = arguments[0] if arguments and operation in NAMING else None
     name = given.get("model") if operation == "model" and isinstance(given, dict) else given
     return name if isinstance(name, str) else ""
 
 
 PLAN = HandlerKind({"error": (ClauseCode(_fail, 1, "never", ()),)}, _end)
-"""Around a plan: data holds the operations that it may perform."""
+"""The segment around a plan. Data holds the operations that it may perform."""
 
 PLAN.guard = _guard
 PLAN.stripped.guard = _guard

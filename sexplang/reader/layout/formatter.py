@@ -12,7 +12,7 @@ from typing import Any
 
 from sexplang.reader.layout.concrete import Comment, Node, concrete
 from sexplang.reader.layout.layout_rules import DEEPEST, NEVER, measure
-from sexplang.reader.layout.line_breaks import FILL, TURN, place_items, stands, stands_at
+from sexplang.reader.layout.line_breaks import FILL, TURN, fits_at, place_items, stands
 from sexplang.reader.layout.printer import Page
 from sexplang.reader.reader import no_collection, read
 from sexplang.reader.token_values import text_block
@@ -93,7 +93,7 @@ def _lay(page: Page, node: Node, base: int, tail: int, way: str) -> Laying:
     last = len(items) - 1
     for index, (item, how, indent, item_way) in enumerate(items):
         rest = tail + len(node.close) if index == last and not node.ending else 0
-        is_full = how is FILL and not stands_at(item, page.column + 1, rest)
+        is_full = how is FILL and not fits_at(item, page.column + 1, rest)
         if must_turn or is_full or how is TURN or _begins_with_line(item):
             page.turn(indent)
         else:

@@ -37,7 +37,7 @@ _LONGEST_HEAD = 16
 _MOST = {"clause": (80, 3, 60), "handler": (80, 4, 60), "rows": (WIDTH, 2, 60)}
 
 
-def stands_at(node: Node, column: int, tail: int = 0) -> bool:
+def fits_at(node: Node, column: int, tail: int = 0) -> bool:
     """Return whether a node fits on the line from a column on, with `tail` closing brackets."""
     return not node.wide and column + node.width + tail <= WIDTH
 
@@ -48,7 +48,7 @@ def stands(node: Node, column: int, tail: int, way: str) -> bool:
         most, full, less = _MOST[way]
         if node.width > (less if len(node.items) >= full else most):
             return False
-    return stands_at(node, column, tail)
+    return fits_at(node, column, tail)
 
 
 def place_items(node: Node, column: int, tail: int, way: str) -> tuple[list[Placed], int]:
@@ -133,7 +133,7 @@ def _special(
             continue
         way = shape.ways[count - 1] if 0 < count <= len(shape.ways) else ""
         rest = tail + 1 if index == len(node.items) - 1 else 0
-        fits = stands_at(item, at, rest)
+        fits = fits_at(item, at, rest)
         can_break = not shape.must_fit and item.kind != "atom" and at + item.narrow <= WIDTH
         stays = not index or (is_open and (fits or can_break))
         turned = column + (shape.further if index else 1)
@@ -184,7 +184,7 @@ def _call(node: Node, column: int, tail: int, way: str) -> list[Placed]:
 
 
 def _all_stand(items: Sequence[Node], column: int, tail: int) -> bool:
-    return all(stands_at(item, column) for item in items) and stands_at(items[-1], column, tail + 1)
+    return all(fits_at(item, column) for item in items) and fits_at(items[-1], column, tail + 1)
 
 
 def _fit(items: Sequence[Node], column: int, tail: int) -> bool:

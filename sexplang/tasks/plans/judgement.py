@@ -31,7 +31,7 @@ from sexplang.terms.values.text import number
 from sexplang.terms.values.value import Value
 
 Foreseen: TypeAlias = tuple[str, str]
-"""Why a node would fail before its first request, and the note about its task."""
+"""The reason why a node would fail before its first request, and the note about its task."""
 
 Foresee: TypeAlias = Callable[[dict[str, Value], Value, Standing], Foreseen]
 

@@ -358,6 +358,7 @@ def execute_body(prepared: Prepared, values: dict[str, Value]) -> tuple[str, Bod
 
 
 _MISSING = object()
+"""The value of a slot that leads nowhere."""
 
 
 def _render(source: Text | str, values: dict[str, Value], missing: list[str]) -> str:
@@ -414,7 +415,7 @@ def _missing(prepared: Prepared, missing: list[str]) -> Fault:
     )
 
 
-def more(
+def continue_conversation(
     rules: Rules,
     before: Conversation,
     session: HandlerSession,

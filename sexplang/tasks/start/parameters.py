@@ -152,7 +152,7 @@ class Overrides:
     asked_for: str | None = None
     """The name in the request. It may be the name of no task."""
     matched: dict[str, Value] | None = None
-    """How the task was found for the request: `{by score others}`."""
+    """The way in which the task was found for the request: `{by score others}`."""
     model: str | None = None
     max_depth: int | None = None
     max_turns: int | None = None

@@ -1,1 +1,1 @@
-"""Scopes and meanings of the names in a text that an editor holds."""
+"""Scopes and meanings of the names in a document."""

@@ -1,9 +1,9 @@
-"""Where forms bind names, by what the compiler's shapes say of them: how each is walked."""
+"""The walks of special forms, by the scoping that the compiler's shapes declare."""
 
 from collections.abc import Iterable, Iterator
 
-from sexplang.compiler.forms.shapes import SHAPES, Scoping
-from sexplang.hosts.language_server.scopes.declarations import parameter, value, word_of
+from sexplang.compiler.forms.shapes import SHAPES, Scoping, word_of
+from sexplang.hosts.language_server.scopes.declarations import parameter, value
 from sexplang.hosts.language_server.scopes.scope_table import Scope
 from sexplang.hosts.language_server.scopes.walk import (
     Walk,
@@ -24,11 +24,11 @@ def _values(found: Iterable[tuple[Name, Form | None]]) -> list[Form]:
 
 
 def _nothing(walk: Walk, form: ListForm, scope: Scope) -> None:
-    """What is inside is data."""
+    """Walk data: nothing."""
 
 
 def _quasiquote(walk: Walk, form: ListForm, scope: Scope) -> None:
-    """Data, but for what is unquoted."""
+    """Walk data with unquoted expressions."""
     work: list[tuple[Form, int]] = [(item, 1) for item in form.items[1:]]
     while work:
         item, level = work.pop()
@@ -43,13 +43,13 @@ def _quasiquote(walk: Walk, form: ListForm, scope: Scope) -> None:
 
 
 def _lambda(walk: Walk, form: ListForm, scope: Scope) -> None:
-    """`(lambda params body…)`"""
+    """Walk `(lambda params body…)`."""
     if len(form.items) > 1:
         walk.function(form.items[1], form.items[2:], scope, form)
 
 
 def _let(walk: Walk, form: ListForm, scope: Scope) -> None:
-    """`(let ((name e) …) body…)`, `(let name ((x e) …) body…)`"""
+    """Walk `(let ((name e) …) body…)` and `(let name ((x e) …) body…)`."""
     name = _part(form, 1)
     if type(name) is Name:
         found = pairs(_part(form, 2))
@@ -65,13 +65,13 @@ def _let(walk: Walk, form: ListForm, scope: Scope) -> None:
 
 
 def _from(form: ListForm, at: int) -> tuple[int, int]:
-    """From the end of the part before `at` to the end of the form."""
+    """Return the range from the end of the part before `at` to the end of the form."""
     before = form.items[min(at, len(form.items)) - 1]
     return before.span.end, form.span.end
 
 
 def _let_star(walk: Walk, form: ListForm, scope: Scope) -> None:
-    """`(let* ((name e) …) body…)`: each sees the ones before."""
+    """Walk `(let* ((name e) …) body…)`: each name sees the ones before."""
     for name, made in pairs(_part(form, 1)):
         if made is not None:
             walk.push([made], scope)
@@ -81,7 +81,7 @@ def _let_star(walk: Walk, form: ListForm, scope: Scope) -> None:
 
 
 def _letrec(walk: Walk, form: ListForm, scope: Scope) -> None:
-    """`(letrec ((name e) …) body…)`: all see all."""
+    """Walk `(letrec ((name e) …) body…)`: all names see all."""
     found = pairs(_part(form, 1))
     inner = walk.bind(scope, bound_to(found, form), form.span.start, form.span.end)
     walk.push(_values(found), inner)
@@ -89,23 +89,22 @@ def _letrec(walk: Walk, form: ListForm, scope: Scope) -> None:
 
 
 def _loop(walk: Walk, form: ListForm, scope: Scope) -> None:
-    """`(loop count body…)` or `(loop ((name e) …) body…)`"""
+    """Walk `(loop count body…)` and `(loop ((name e) …) body…)`."""
     first = _part(form, 1)
     if type(first) is ListForm and (not first.items or type(first.items[0]) is ListForm):
         _let(walk, form, scope)
         return
-    walk.push(form.items[1:2], scope)
-    walk.body(form.items[2:], scope, form.span.end)
+    _test_and_body(walk, form, scope)
 
 
 def _test_and_body(walk: Walk, form: ListForm, scope: Scope) -> None:
-    """`(when test body…)`"""
+    """Walk `(when test body…)`."""
     walk.push(form.items[1:2], scope)
     walk.body(form.items[2:], scope, form.span.end)
 
 
 def _cond(walk: Walk, form: ListForm, scope: Scope) -> None:
-    """`(cond (test body…) … (else body…))`"""
+    """Walk `(cond (test body…) … (else body…))`."""
     for clause in form.items[1:]:
         if type(clause) is ListForm:
             walk.push(clause.items[:1], scope)
@@ -115,7 +114,7 @@ def _cond(walk: Walk, form: ListForm, scope: Scope) -> None:
 
 
 def _case(walk: Walk, form: ListForm, scope: Scope) -> None:
-    """`(case key ((datum …) body…) … (else body…))`"""
+    """Walk `(case key ((datum …) body…) … (else body…))`."""
     walk.push(form.items[1:2], scope)
     for clause in form.items[2:]:
         if type(clause) is ListForm:
@@ -123,7 +122,7 @@ def _case(walk: Walk, form: ListForm, scope: Scope) -> None:
 
 
 def _handle(walk: Walk, form: ListForm, scope: Scope) -> None:
-    """`(handle body ((operation param…) resume body…) … (return name body…))`"""
+    """Walk `(handle body ((operation param…) resume body…) … (return name body…))`."""
     walk.push(form.items[1:2], scope)
     for clause in form.items[2:]:
         if type(clause) is not ListForm or not clause.items:
@@ -138,7 +137,7 @@ def _handle(walk: Walk, form: ListForm, scope: Scope) -> None:
 
 
 def _try(walk: Walk, form: ListForm, scope: Scope) -> None:
-    """`(try e… (catch (name word…) body…) … (finally body…))`"""
+    """Walk `(try e… (catch (name word…) body…) … (finally body…))`."""
     walk.body([each for each in form.items[1:] if not _is_ending(each)], scope, form.span.end)
     for ending in form.items[1:]:
         if not _is_ending(ending):
@@ -159,14 +158,14 @@ def _is_ending(form: Form) -> bool:
 def _binding(
     walk: Walk, clause: ListForm, names: Iterable[Form], body: tuple[Form, ...], scope: Scope
 ) -> None:
-    """A clause whose names are seen in its body."""
+    """Walk a clause whose names are visible in its body."""
     bound = [(name, parameter(name, clause)) for name in names if type(name) is Name]
     inner = walk.bind(scope, bound, clause.span.start, clause.span.end)
     walk.body(body, inner, clause.span.end)
 
 
 def _match(walk: Walk, form: ListForm, scope: Scope) -> None:
-    """`(match e (pattern body…) (pattern when guard body…) …)`"""
+    """Walk `(match e (pattern body…) (pattern when guard body…) …)`."""
     walk.push(form.items[1:2], scope)
     for clause in form.items[2:]:
         if type(clause) is not ListForm or not clause.items:
@@ -180,7 +179,7 @@ def _match(walk: Walk, form: ListForm, scope: Scope) -> None:
 
 
 def _pattern_names(walk: Walk, pattern: Form, scope: Scope) -> Iterator[Name]:
-    """`x  [p . r]  {k: p}  (? predicate p)  'symbol`"""
+    """Yield the names that a pattern binds: `x  [p . r]  {k: p}  (? predicate p)  'symbol`."""
     work = [pattern]
     while work:
         form = work.pop()
@@ -196,14 +195,14 @@ def _pattern_names(walk: Walk, pattern: Form, scope: Scope) -> Iterator[Name]:
 
 
 def _input(walk: Walk, form: ListForm, scope: Scope) -> None:
-    """`(define-input name type: t choices: […] doc: "…" default: e)`: the type is a word."""
+    """Walk `(define-input name type: t choices: […] doc: "…" default: e)`; the type is a word."""
     for label, item in zip(form.items[2:], form.items[3:], strict=False):
         if type(label) is Label and label.text != "type":
             walk.push([item], scope)
 
 
 def _operands(walk: Walk, form: ListForm, scope: Scope) -> None:
-    """`(perform operation e…)`, `(forward resume operation e…)`"""
+    """Walk `(perform operation e…)` and `(forward resume operation e…)`."""
     walk.push(form.items[1:], scope)
 
 
@@ -229,4 +228,4 @@ WALKS: dict[str, WalkForm] = {
     "syntax-rules": _nothing,
     **{word: _WALKS[each.scoping] for word, each in SHAPES.items() if each.scoping in _WALKS},
 }
-"""Special forms whose parts are not simply a body, as the compiler's shapes say."""
+"""The walks of special forms whose operands are not simply a body."""

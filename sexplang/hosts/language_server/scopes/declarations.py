@@ -1,9 +1,10 @@
-"""Defining forms to what the names that they define mean."""
+"""The meanings of names by their defining forms."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 
+from sexplang.compiler.forms.shapes import word_of
 from sexplang.hosts.language_server.scopes.meanings import Meaning, Parameter
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name
@@ -12,15 +13,8 @@ from sexplang.terms.template import Template, TemplateNode
 from sexplang.terms.values.value import Task
 
 
-def word_of(form: Form) -> str:
-    """The name at the head of a list, or nothing."""
-    if type(form) is ListForm and form.items and type(form.items[0]) is Name:
-        return form.items[0].text
-    return ""
-
-
 def flat(forms: Iterable[Form]) -> Iterator[Form]:
-    """The forms of a body: a `begin` that stands in it belongs to it."""
+    """Yield the forms of a body; those of a `begin` in it belong to it."""
     work = list(forms)[::-1]
     while work:
         form = work.pop()
@@ -31,7 +25,7 @@ def flat(forms: Iterable[Form]) -> Iterator[Form]:
 
 
 def read_declaration(form: Form) -> Meaning | None:
-    """What a form defines, if it is a defining one."""
+    """Return the meaning that a defining form declares; None for another form."""
     make = _MAKERS.get(word_of(form))
     if make is None or len(form.items) < 2:  # type: ignore[union-attr]
         return None
@@ -40,7 +34,7 @@ def read_declaration(form: Form) -> Meaning | None:
 
 
 def public(forms: Iterable[Form]) -> dict[str, Meaning]:
-    """The names that a module gives to who imports it."""
+    """Return the names that a module exports."""
     all_forms = tuple(flat(forms))
     made = {each.name: each for each in map(read_declaration, all_forms) if each is not None}
     known = list_private(all_forms)
@@ -60,7 +54,7 @@ def _is_private(name: str) -> bool:
 
 
 def _resolve_alias(meaning: Meaning, made: Mapping[str, Meaning]) -> Meaning:
-    """What a name means that is another name for something of the same module."""
+    """Return the meaning of a name, or of the name in the same module that it is an alias of."""
     form = meaning.form
     bound = form.items[2] if isinstance(form, ListForm) and len(form.items) == 3 else None
     is_other = meaning.kind == "value" and type(bound) is Name
@@ -68,8 +62,8 @@ def _resolve_alias(meaning: Meaning, made: Mapping[str, Meaning]) -> Meaning:
 
 
 def list_private(forms: Iterable[Form]) -> dict[str, str]:
-    """The private names of a module, each with what somebody else is shown in its place: the
-    constant that it is, or `…`."""
+    """Return the private names of a module, each with the text that importers are shown: its
+    constant, or `…`."""
     found = {}
     for form in flat(forms):
         made = read_declaration(form)
@@ -82,7 +76,7 @@ def list_private(forms: Iterable[Form]) -> dict[str, str]:
 def outward(
     params: tuple[Parameter, ...] | None, hidden: Mapping[str, str]
 ) -> tuple[Parameter, ...] | None:
-    """Parameters as somebody sees them who cannot name what is private to their module."""
+    """Return parameters without the private names of their module in the defaults."""
     if params is None or not hidden:
         return params
     return tuple([evolve(each, default=_show_default(each.default, hidden)) for each in params])
@@ -98,7 +92,7 @@ _WORDS = re.compile(r"[^\s()\[\]{}'`~\"]+")
 
 
 def function(name: Name, form: Form, params: Form | tuple[Form, ...], doc: str = "") -> Meaning:
-    """A function with the parameters that are written in a list, or as one name for all."""
+    """Return the meaning of a function; `params` is a list, or one name for all."""
     found, rest = parameters(params)
     return Meaning(
         name.text,
@@ -113,7 +107,7 @@ def function(name: Name, form: Form, params: Form | tuple[Form, ...], doc: str =
 
 
 def value(name: Name, form: Form, bound: Form | None = None) -> Meaning:
-    """A value that a name is bound to; a lambda makes it a function."""
+    """Return the meaning of a bound name: a function if a lambda is bound, else a value."""
     if bound is not None and word_of(bound) in ("lambda", "fn") and len(bound.items) > 2:  # type: ignore[union-attr]
         _, params, *body = bound.items  # type: ignore[union-attr]
         return function(name, form, params, documentation(body))
@@ -121,14 +115,14 @@ def value(name: Name, form: Form, bound: Form | None = None) -> Meaning:
 
 
 def parameter(name: Name, form: Form) -> Meaning:
-    """A name that a function, a clause, a pattern or a loop binds."""
+    """Return the meaning of a name that a function, a clause, a pattern or a loop binds."""
     return Meaning(name.text, "parameter", name.span, form.span, form=form)
 
 
 def parameters(
     params: Form | tuple[Form, ...],
 ) -> tuple[list[tuple[Parameter, Name]], Name | None]:
-    """`(a (b default) . rest)` to the parameters with their names, and the rest."""
+    """Return the parameters of `(a (b default) . rest)` with their names, and the rest."""
     if type(params) is Name:
         return [], params
     items = params if isinstance(params, tuple) else getattr(params, "items", ())
@@ -147,7 +141,7 @@ def parameters(
 
 
 def documentation(body: Iterable[Form]) -> str:
-    """A string before the last form of a body."""
+    """Return the string before the last form of a body, or an empty text."""
     first, *rest = [*body, None]
     if len(rest) > 1 and type(first) is Literal and isinstance(first.value, str):
         return first.value
@@ -155,7 +149,7 @@ def documentation(body: Iterable[Form]) -> str:
 
 
 def comment_above(source: Source, offset: int) -> str:
-    """The lines of comment directly above the line of an offset."""
+    """Return the lines of comment directly above the line of an offset."""
     number = source.position(offset).line - 1
     found: list[str] = []
     while number > 0 and source.line(number).lstrip().startswith(";"):
@@ -165,7 +159,7 @@ def comment_above(source: Source, offset: int) -> str:
 
 
 def task_meaning(template: Template) -> Meaning:
-    """A task as its template declares it."""
+    """Return the meaning of a task by its template."""
     params = tuple(
         Parameter(
             each.name,
@@ -183,7 +177,7 @@ def task_meaning(template: Template) -> Meaning:
 
 
 def function_meaning(node: TemplateNode) -> Meaning:
-    """A template that calls another: a function of its parameters."""
+    """Return the meaning of a template that calls another: a function of its parameters."""
     params = tuple(Parameter(name, None, None) for name in node.params)
     return Meaning(node.name, "function", node.span, node.span, params)
 
@@ -200,7 +194,7 @@ def _define(form: ListForm) -> Meaning | None:
 
 
 def find_label(items: tuple[Form, ...], label: str) -> Form | None:
-    """The form after a label."""
+    """Return the form after a label."""
     for item, after in pairwise(items):
         if type(item) is Label and item.text == label:
             return after
@@ -251,7 +245,7 @@ def _atom(form: ListForm) -> Meaning | None:
 
 
 def _atom_params(listed: ListForm) -> Iterator[Parameter]:
-    """`name`, `(name type default: value doc: "…")`"""
+    """Yield the parameters `name` and `(name type default: value doc: "…")`."""
     for item in listed.items[1:]:
         parts = item.items if type(item) is ListForm else (item,)
         name, rest = (parts[0], parts[1:]) if parts else (item, ())

@@ -1,4 +1,4 @@
-"""What a name in a text can mean, for those who point at it."""
+"""The meaning of a name in a text, for completion and hover."""
 
 from functools import cached_property
 from typing import Any, Literal
@@ -34,12 +34,12 @@ class Parameter:
 
 @frozen(eq=False)
 class Meaning:
-    """What a name stands for.
+    """The meaning of a name.
 
-    `name_span` is where the name is bound, `span` all of its definition; both are None for what
-    comes with the language. `params` is None where nothing is known of calls. `members` are the
-    names behind a module's name. `shape` is what the language itself has of it: a Primitive, a
-    Higher, an Operation, a Task.
+    `name_span` is the binding name, `span` the whole definition; both are None for names of the
+    language. `params` is None if nothing is known of calls. `members` are the names behind a
+    module's name. `shape` is the language's own object: a Primitive, a Higher, an Operation, a
+    Task.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Meaning:
     form: Form | None = None
 
     def param(self, name: str) -> Parameter | None:
-        """The parameter called `name`."""
+        """Return the parameter called `name`."""
         return self._parameters.get(name)
 
     @cached_property
@@ -63,7 +63,7 @@ class Meaning:
 
     @cached_property
     def signature(self) -> str:
-        """How a call is written: `(name a (b 1) . rest)`."""
+        """Return the text of a call: `(name a (b 1) . rest)`."""
         if self.params is None:
             return self.name
         words = [
@@ -76,7 +76,7 @@ class Meaning:
 
 
 def member(names: dict[str, Meaning], path: str) -> Meaning | None:
-    """What a name or a path such as `u.f` or `plan.notes` is about."""
+    """Return the meaning of a name or of a path such as `u.f` or `plan.notes`."""
     found = names.get(path)
     if found is not None or "." not in path:
         return found
@@ -85,7 +85,7 @@ def member(names: dict[str, Meaning], path: str) -> Meaning | None:
 
 
 def through(base: Meaning | None, rest: str) -> Meaning | None:
-    """What `base.rest` is about: a member of a module, else the value whose field it is."""
+    """Return the meaning of `base.rest`: a member of a module, else the value with that field."""
     if base is None or base.kind != "module":
         return base
     return base.members.get(rest) or base.members.get(rest.partition(".")[0])

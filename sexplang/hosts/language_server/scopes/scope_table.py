@@ -1,4 +1,4 @@
-"""Where in a text a name means what."""
+"""The table of scopes and mentions of a text."""
 
 from collections.abc import Mapping
 
@@ -6,13 +6,12 @@ from sexplang.hosts.language_server.scopes.meanings import Meaning, member
 from sexplang.terms.classes.node import define, field, frozen
 
 DEEPEST = 500
-"""Scopes inside each other: what is nested deeper is not looked into, so that an answer never
-takes long."""
+"""The deepest nesting of scopes. Deeper forms are not walked, so that an answer takes a moment."""
 
 
 @define(eq=False)
 class Scope:
-    """A stretch of the text and the names that are bound in all of it."""
+    """A range of the text and the names that are bound in all of it."""
 
     outer: "Scope | None"
     names: dict[str, Meaning]
@@ -21,7 +20,7 @@ class Scope:
     depth: int = 0
 
     def find(self, name: str) -> Meaning | None:
-        """What a name means here; of a path such as `plan.notes` what its head means."""
+        """Return the meaning of a name here; of a path such as `plan.notes` that of its head."""
         found = self._bound(name)
         if found is not None or "." not in name:
             return found
@@ -43,7 +42,7 @@ class Scope:
 
 @frozen
 class Mention:
-    """A stretch of the text that means something."""
+    """A range of the text that mentions a meaning."""
 
     start: int
     end: int
@@ -59,7 +58,7 @@ class Scopes:
     mentions: list[Mention] = field(factory=list)
 
     def visible(self, offset: int) -> dict[str, Meaning]:
-        """Every name that is bound at an offset, with what it means there."""
+        """Return every name that is bound at an offset, with its meaning there."""
         names = dict(self.prelude)
         around = [scope for scope in self.all if scope.start <= offset <= scope.end]
         for scope in sorted(around, key=lambda scope: scope.depth):
@@ -67,7 +66,7 @@ class Scopes:
         return names
 
     def mention_at(self, offset: int) -> Mention | None:
-        """The mention at an offset, or the one that ends there."""
+        """Return the mention at an offset, or the one that ends there."""
         found = None
         for mention in self.mentions:
             if mention.start <= offset < mention.end:

@@ -1,9 +1,8 @@
-"""Any text to forms, as if what is missing were there.
+"""The forms of any text, read as if missing brackets were there.
 
-The forms of sound text are those of the reader, but for numbers, which are all nil: nobody asks.
-Where brackets do not match, an editor's guess is made: a closing bracket closes what it fits, and
-a form that begins in the first column begins at the top. What is nested deeper than a program may
-be is read up to there.
+The forms of a sound text are the reader's, except that all numbers are nil. Where brackets do not
+match, the tree guesses as editors do: a closing bracket closes the nearest that it fits, and a form
+in the first column is at the top. Nesting deeper than a program may have is not read.
 """
 
 from collections import Counter
@@ -27,7 +26,7 @@ _DEEPEST = 10_000
 
 
 def forms_of(source: Source, found: Sequence[Token]) -> tuple[Form, ...]:
-    """The forms at the top of a text of these tokens."""
+    """Return the forms at the top of the text of these tokens."""
     forms, is_balanced = _Tree(source, False).grow(found)
     return forms if is_balanced else _Tree(source, True).grow(found)[0]
 
@@ -48,10 +47,10 @@ class _Tree:
         self.restarts = restarts
         self.frames = [_Frame("", 0)]
         self.open = Counter[str]()
-        """How many brackets of each kind are open."""
+        """The number of open brackets of each kind."""
 
     def grow(self, found: Sequence[Token]) -> tuple[tuple[Form, ...], bool]:
-        """The forms at the top, and whether every bracket was closed."""
+        """Return the forms at the top, and whether every bracket was closed."""
         last = 0
         for token in found:
             kind = token.kind

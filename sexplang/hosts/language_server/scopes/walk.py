@@ -1,11 +1,12 @@
-"""Forms to scopes and mentions: which names each form binds, and where.
+"""The walk over forms that finds scopes and mentions.
 
-The compiler knows this of sound programs; a text that is being written is hardly ever one. What
-is special about a form is handed in (`binders.py`); the parts of any other are a body.
+The compiler does the same for sound programs; a text that is being written is rarely one.
+`binders.py` has the walks of special forms. The parts of any other form are a body.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from sexplang.compiler.forms.shapes import word_of
 from sexplang.hosts.language_server.scopes.declarations import (
     flat,
     function,
@@ -13,7 +14,6 @@ from sexplang.hosts.language_server.scopes.declarations import (
     parameters,
     read_declaration,
     value,
-    word_of,
 )
 from sexplang.hosts.language_server.scopes.meanings import Meaning
 from sexplang.hosts.language_server.scopes.scope_table import DEEPEST, Mention, Scope, Scopes
@@ -31,11 +31,11 @@ class Walk:
         self.walks = walks
         self.work: list[tuple[Form, Scope]] = []
         self.bodies: list[tuple[Sequence[Form], Scope, int]] = []
-        """Those of functions, which may be defined in one another however deep."""
+        """Bodies of functions, which may be nested to any depth."""
         self.defined: list[Meaning] = []
 
     def over(self, forms: Sequence[Form], scope: Scope) -> None:
-        """Walks the top level of a text whose imported names are in `scope`."""
+        """Walk the top level of a text; `scope` has its imported names."""
         self.scopes.all.append(scope)
         self.body(forms, scope, scope.end)
         while self.work or self.bodies:
@@ -46,10 +46,10 @@ class Walk:
         self.scopes.mentions.sort(key=lambda mention: mention.start)
         self.defined.sort(key=_place)
 
-    # -- what a walking function uses
+    # -- for walks of special forms
 
     def push(self, forms: Iterable[Form], scope: Scope) -> None:
-        """Expressions, each of which sees the scope."""
+        """Walk expressions in a scope."""
         self.work.extend((form, scope) for form in forms)
 
     def mention(self, form: Form, meaning: Meaning | None) -> None:
@@ -57,7 +57,7 @@ class Walk:
             self.scopes.mentions.append(Mention(form.span.start, form.span.end, meaning))
 
     def open(self, outer: Scope, names: dict[str, Meaning], start: int, end: int) -> Scope:
-        """A scope inside another; the names' own places mention them."""
+        """Open a scope inside another; mention the names at their own places."""
         if outer.depth >= DEEPEST:
             return outer
         scope = outer.inner(names, start, end)
@@ -65,14 +65,14 @@ class Walk:
         return scope
 
     def bind(self, outer: Scope, bound: list[tuple[Name, Meaning]], start: int, end: int) -> Scope:
-        """A scope with names that are bound at these places."""
+        """Open a scope with names that are bound at these places."""
         for name, meaning in bound:
             self.mention(name, meaning)
         names = {name.text: meaning for name, meaning in bound if name.text != "_"}
         return self.open(outer, names, start, end) if names else outer
 
     def body(self, forms: Sequence[Form], outer: Scope, end: int) -> None:
-        """A body: definitions are seen in all of it, what `bind` binds from there on."""
+        """Walk a body: a definition is visible in all of it, a `bind` from there on."""
         if not forms:
             return
         self._begins(forms)
@@ -132,7 +132,7 @@ class Walk:
         outer: Scope,
         form: Form,
     ) -> None:
-        """Parameters and a body; the defaults see the parameters."""
+        """Walk parameters and a body; the defaults see the parameters."""
         found, rest = parameters(params)
         bound = [(name, parameter(name, form)) for _, name in found]
         if rest is not None:
@@ -176,7 +176,7 @@ class Walk:
 
 
 _LONGEST = 1_000
-"""Characters of a signature that are said of each label of a call."""
+"""The most characters of a signature in the documentation of a label."""
 
 
 def _find_label(callee: Meaning, label: Label) -> Meaning | None:
@@ -198,7 +198,7 @@ WalkForm = Callable[[Walk, ListForm, Scope], None]
 
 
 def pairs(listing: Form | None) -> list[tuple[Name, Form | None]]:
-    """`((name e) …)`, as far as it is written."""
+    """Return the names and expressions of `((name e) …)`, as far as it is written."""
     found: list[tuple[Name, Form | None]] = []
     for pair in getattr(listing, "items", ()):
         if type(pair) is ListForm and pair.items and type(pair.items[0]) is Name:
@@ -207,10 +207,10 @@ def pairs(listing: Form | None) -> list[tuple[Name, Form | None]]:
 
 
 def bound_to(found: list[tuple[Name, Form | None]], form: Form) -> list[tuple[Name, Meaning]]:
-    """What the names of bindings mean."""
+    """Return the names of bindings with their meanings."""
     return [(name, value(name, form, made)) for name, made in found]
 
 
 def name_function(name: Name, form: Form, found: list[tuple[Name, Form | None]]) -> Meaning:
-    """The function of a named let."""
+    """Return the meaning of the function of a named let."""
     return function(name, form, tuple(param for param, _ in found))

@@ -1,4 +1,4 @@
-"""What a branch of the weave takes: Python calls from its beginning to its value."""
+"""The cost of a branch: Python calls from its beginning to its value."""
 
 import sys
 from typing import Any

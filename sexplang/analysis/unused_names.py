@@ -141,7 +141,7 @@ class _Walk:
                     work += _body_with((None,), node.returns, scope, within)
             elif kind is Loop:
                 work += [(one, scope, within) for one in node.inits]
-                work.append((node.body, _unnamed(scope, len(node.inits)), within))
+                work.append((node.body, _scope_without_names(scope, len(node.inits)), within))
             else:
                 if kind in (Known, CallKnown, Lambda):
                     if node.function != within:
@@ -171,7 +171,7 @@ class _Walk:
             return []
         self.entered.add(index)
         count = len(function.params) + (function.rest is not None)
-        inside = _unnamed(scope, count)
+        inside = _scope_without_names(scope, count)
         defaults = [(p.default, inside, index) for p in function.params if p.default is not None]
         return [*defaults, (function.body, inside, index)]
 
@@ -208,7 +208,7 @@ class _Walk:
         ]
 
 
-def _unnamed(enclosing: Scope | None, count: int) -> Scope:
+def _scope_without_names(enclosing: Scope | None, count: int) -> Scope:
     """Return the scope of an activation that begins with `count` names that are not checked."""
     return Scope(enclosing, [None] * count, count)
 

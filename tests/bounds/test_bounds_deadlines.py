@@ -72,7 +72,7 @@ def test_a_recording_ends_it_at_its_step(tmp_path):
     assert first.stdout == again.stdout
     rows = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
     (row,) = [each for each in rows if each.get("operation") == PASSED]
-    assert row["arguments"][2] == 1 and row["clock"] >= 0.05
+    assert row["arguments"][2] == 2 and row["clock"] >= 0.05
 
 
 def test_steps_that_were_counted_otherwise_are_refused(tmp_path):
@@ -84,11 +84,11 @@ def test_steps_that_were_counted_otherwise_are_refused(tmp_path):
     for line in lines:
         line.pop("checksum", None)
         if line.get("operation") == PASSED:
-            line["arguments"][2] = 2
+            line["arguments"][2] = 1
     put(path, lines)
     again = sexplang("run", "p.sexp", "--model", "replay:r.jsonl", cwd=tmp_path)
 
-    assert "bad-recording" in again.stderr and "version 2 of steps" in again.stderr
+    assert "bad-recording" in again.stderr and "version 1 of steps" in again.stderr
 
 
 def put(path, lines):

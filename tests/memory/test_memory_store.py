@@ -140,7 +140,7 @@ def test_whatever_is_read_is_of_one_state(tmp_path, monkeypatch, look, moment):
         connection.set_trace_callback(watch)
         return connection
 
-    monkeypatch.setattr(store, "_opened", watched)
+    monkeypatch.setattr(store, "_open", watched)
 
     assert whole == look(memory)
 
@@ -150,11 +150,11 @@ TURN = """
 import sys
 from sexplang.runtime import Refusal
 from sexplang.runtime.memory import MemorySystem
-from sexplang.runtime.memory.store import changing
+from sexplang.runtime.memory.store import open_to_change
 
 print(len(MemorySystem(sys.argv[1]).entries()))
 try:
-    with changing(sys.argv[1], patience=0.1):
+    with open_to_change(sys.argv[1], patience=0.1):
         print("changed")
 except Refusal as refusal:
     print(refusal.error.fields["reason"])
@@ -180,7 +180,7 @@ def test_an_index_is_not_opened_as_a_file(tmp_path, monkeypatch, target):
     folder, opened, whole = filled(tmp_path), [], Walk.open
     memory = MemorySystem(folder / "index.db")
     memory.add(folder)
-    monkeypatch.setattr(Walk, "opened", lambda walk, path: opened.append(path) or whole(walk, path))
+    monkeypatch.setattr(Walk, "open", lambda walk, path: opened.append(path) or whole(walk, path))
 
     (folder / "cup.md").write_text("# Cup\n")
     memory.add(f"{folder}{target}")

@@ -198,7 +198,7 @@ def test_a_crash_of_ours_closes_all(host, monkeypatch):
     def crash(self, span, row):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(Spans, "replied", crash)
+    monkeypatch.setattr(Spans, "record_reply", crash)
     with pytest.raises(ZeroDivisionError):
         sexplang.run("(par (now) (now))", trace=provider)
 

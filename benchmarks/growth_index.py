@@ -46,7 +46,7 @@ SHAPES: dict[str, Script] = {
 }
 
 
-def _made(script: Script) -> Callable[[int], MemorySystem]:
+def make_index(script: Script) -> Callable[[int], MemorySystem]:
     def make(n: int) -> MemorySystem:
         _PLACES.append(TemporaryDirectory())
         memory = MemorySystem(f"{_PLACES[-1].name}/index.db")
@@ -76,7 +76,7 @@ def _asked(memory: MemorySystem) -> int:
 
 def _table(words: str, work: Callable[[Any], int | None], n: int) -> list[Routine]:
     return [
-        Routine(f"index, {words}: {name}", _made(script), work, n)
+        Routine(f"index, {words}: {name}", make_index(script), work, n)
         for name, script in SHAPES.items()
     ]
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from support.examples import examples
 
 from sexplang.primitives import PRIMITIVES
+from sexplang.terms.json import json_reader
 from sexplang.terms.task import task_result
 from sexplang.terms.values.value import Fault, Symbol, Value
 
@@ -141,6 +142,27 @@ def test_json_parse_reads_what_python_writes(document, ascii_only, indent):
 
     assert repr(tupled(document)) == repr(call("json-parse", text))
     assert repr(("😀", tupled(document))) == repr(call("json-parse", beside))
+
+
+@pytest.mark.parametrize(
+    "odd", ["1" * 300, "9" * 4_199, '"\\ud83d\\ude00"', '"\\ud55c"', f'"{"1" * 9_000}"']
+)
+def test_a_long_json_text_is_read_quickly_beside_odd_parts(odd, monkeypatch):
+    """The slow reader takes seconds for a text of the largest size."""
+    monkeypatch.setattr(json_reader, "_Reader", None)
+
+    read = call("json-parse", f"[1, {odd}]")
+
+    assert repr(read) == repr((1, json.loads(odd)))
+
+
+@pytest.mark.parametrize(
+    "odd",
+    ['"\\ud83d"', '"\\ude00\\ud83d"', '"\\\\ud83d\\ude00"', "1" * 4_216, '"\\ud83d\\\\ude00"'],
+)
+def test_json_beyond_what_a_value_may_hold_is_refused(odd):
+    """A backslash that is escaped begins no pair."""
+    assert refused("json-parse", f"[1, {odd}]").code in ("bad-json", "limit-integer")
 
 
 @examples(80, 400, DOCUMENTS)

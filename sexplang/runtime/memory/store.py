@@ -32,7 +32,7 @@ once."""
 
 MOST_STEPS = 100_000_000
 """Maximum SQLite instructions for one opened index; they take some seconds."""
-_MOST_OPENING = 100_000
+_MOST_OPENING = 10_000
 """Maximum SQLite instructions for opening. Our index takes a few hundred."""
 _BETWEEN = 1_000
 """SQLite instructions between two checks of the maximum."""

@@ -43,8 +43,8 @@ def read(text: str, number: OfNumber) -> Value:
     otherwise. Raises NotJson with a place."""
     try:
         text.encode()
-        odd, decode = _quick()
-        if odd(text) is None:
+        odd, whole, decode = _quick()
+        if odd(text) is None or whole(text) is not None:
             return _with_tuples(decode(text))
     except (ValueError, RecursionError) as wrong:
         # The slow reader finds out whether the text is valid, and its flaw. For a long text the
@@ -60,13 +60,23 @@ _LONG = 100_000
 
 
 @cache
-def _quick() -> tuple[Any, Any]:
-    """Return a pattern for the texts that Python's reader judges otherwise (large integers and
-    halves of surrogate pairs), and that reader. Made on first use."""
+def _quick() -> tuple[Any, Any, Any]:
+    """Return a pattern for the texts that Python's reader may judge otherwise, a pattern for those
+    of them that it judges alike, and that reader. Made on first use.
+
+    The first pattern finds integers with almost as many digits as an integer may have, and
+    escapes of surrogates. The second one admits such digits in a string, and such escapes in
+    pairs.
+    """
     from json import JSONDecoder
 
-    odd = re.compile(r"[0-9]{300}|\\u[dD]")
-    return odd.search, JSONDecoder(parse_float=_finite, parse_constant=_finite).decode
+    odd = re.compile(r"[0-9]{4200}|\\u[dD][89a-fA-F]")
+    whole = re.compile(
+        r'(?:[^"0-9]++|[0-9]{1,4199}+(?![0-9])|"(?:[^"\\]++|\\[^u]|\\u(?![dD][89a-fA-F])'
+        r'|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+")*+'
+    )
+    decode = JSONDecoder(parse_float=_finite, parse_constant=_finite).decode
+    return odd.search, whole.fullmatch, decode
 
 
 def _finite(text: str) -> float:

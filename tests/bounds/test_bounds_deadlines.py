@@ -10,6 +10,7 @@ from sexplang.machine import Done, Limits, Slice, Suspended, advance, start, sta
 from sexplang.runtime import Journal, Settings, drive, performers
 from sexplang.runtime.journal.checksum_chain import add_checksum
 from sexplang.runtime.journal.journal import PASSED, replay
+from sexplang.terms.quota import STEPS
 
 F = "(define (f n) (if (= n 0) 0 (f (- n 1))))\n(define (g) (g))\n(define (twice x) (* 2 x))\n"
 DIGITS = "(loop 1000000 (* (expt 3 4000) (expt 7 2200)))"
@@ -72,7 +73,7 @@ def test_a_recording_ends_it_at_its_step(tmp_path):
     assert first.stdout == again.stdout
     rows = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
     (row,) = [each for each in rows if each.get("operation") == PASSED]
-    assert row["arguments"][2] == 2 and row["clock"] >= 0.05
+    assert row["arguments"][2] == STEPS and row["clock"] >= 0.05
 
 
 def test_steps_that_were_counted_otherwise_are_refused(tmp_path):
@@ -84,11 +85,11 @@ def test_steps_that_were_counted_otherwise_are_refused(tmp_path):
     for line in lines:
         line.pop("checksum", None)
         if line.get("operation") == PASSED:
-            line["arguments"][2] = 1
+            line["arguments"][2] = STEPS + 1
     put(path, lines)
     again = sexplang("run", "p.sexp", "--model", "replay:r.jsonl", cwd=tmp_path)
 
-    assert "bad-recording" in again.stderr and "version 1 of steps" in again.stderr
+    assert "bad-recording" in again.stderr and f"version {STEPS + 1} of steps" in again.stderr
 
 
 def put(path, lines):

@@ -11,8 +11,8 @@ SPENDING = [
         "machine/scopes/deadlines.py",
         (
             (
-                "            budgets += [accounts[id] for id in context.expired_scopes if accounts[id].spending()]",
-                "            pass",
+                "                    budgets.append(accounts[id])",
+                "                    pass",
             ),
         ),
         seed=2,

@@ -6,7 +6,7 @@ value, the shape of most recursion, saves a Python call.
 
 from typing import Any
 
-from sexplang.machine.code.integers import LEAST, MOST
+from sexplang.machine.code.arithmetic import LEAST, MOST
 from sexplang.machine.code.maker import Maker, Piece
 from sexplang.machine.code.operands import with_span
 from sexplang.machine.positions.sites import SECOND

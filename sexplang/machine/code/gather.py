@@ -67,6 +67,9 @@ def _values(simples: list[Any]) -> Callable[[Any], tuple[Value, ...]]:
     if len(simples) == 2:
         left, right = simples
         return lambda env: (left(env), right(env))
+    if len(simples) == 3:
+        one, two, three = simples
+        return lambda env: (one(env), two(env), three(env))
     return lambda env: tuple([simple(env) for simple in simples])
 
 

@@ -8,16 +8,18 @@ Fault without a span gets that of the call.
 from collections.abc import Callable
 from typing import Any
 
-from sexplang.machine.code import integers, lists
+from sexplang.machine.code import arithmetic, comparisons, lists
 from sexplang.machine.code.maker import Piece
 from sexplang.machine.code.simple import Env, Simple, listing, locate
+from sexplang.terms.quota import SMALL
 from sexplang.terms.source import Span
 from sexplang.terms.values.sequences import LISTS
 from sexplang.terms.values.value import Fault, Primitive, Value
 
 Function = Callable[..., Value]
+Slow = arithmetic.Slow
 
-QUICK: dict[str, dict[str, Any]] = {**integers.SHAPES, **lists.ON_TWO}
+QUICK: dict[str, dict[str, Any]] = {**arithmetic.SHAPES, **comparisons.SHAPES, **lists.ON_TWO}
 """The makers of primitives on two integers or on two lists, by name and shape."""
 
 
@@ -31,7 +33,8 @@ def call(primitive: Primitive, pieces: list[Piece], span: Span) -> Simple:
     if len(pieces) == 1:
         return _on_one(primitive, pieces[0], span)
     if len(pieces) == 3:
-        return _three(primitive.function, simples[0], simples[1], simples[2], span)
+        maker = _put if primitive.name == "put" else _three
+        return maker(primitive.function, simples[0], simples[1], simples[2], span)
     return _many(primitive.function, tuple(simples), span)
 
 
@@ -53,6 +56,8 @@ def _on_one(primitive: Primitive, piece: Piece, span: Span) -> Simple:
         return lambda env: env[i].__class__ in LISTS
     if i and primitive.name in lists.ON_ONE:
         return lists.ON_ONE[primitive.name](i, _near(function, i, span))
+    if i and primitive.name == "length":
+        return _length(i, _near(function, i, span))
     return _near(function, i, span) if i else _any(function, piece.simple, span)
 
 
@@ -67,7 +72,13 @@ def _on_two(primitive: Primitive, left: Piece, right: Piece, span: Span) -> Simp
             shape, a, b = "any any", left.simple, right.simple
         made = quick[shape](a, b, with_span(primitive.function, span))
     elif primitive.name == "equal?" and right.constant is not None and type(b) is int:
-        made = integers.is_integer(left.simple, b, with_span(primitive.function, span))
+        made = comparisons.is_integer(left.simple, b, with_span(primitive.function, span))
+    elif primitive.name == "get" and shape == "near constant" and type(b) is str:
+        made = _field(a, b, with_span(primitive.function, span))
+    elif primitive.name == "nth" and shape == "near constant" and type(b) is int and b >= 0:
+        made = _item_there(a, b, with_span(primitive.function, span))
+    elif primitive.name == "nth":
+        made = _item(left.simple, right.simple, with_span(primitive.function, span))
     elif primitive.name == "list":
         made = listing((left.simple, right.simple))
     else:
@@ -178,11 +189,70 @@ def _three(function: Function, one: Simple, two: Simple, three: Simple, span: Sp
     return run
 
 
+def _put(function: Function, table: Simple, key: Simple, item: Simple, span: Span) -> Simple:
+    """`(put t "key" x)`; a table that is charged for is the primitive's business."""
+
+    def run(env: Env) -> Value:
+        made, name, value = table(env), key(env), item(env)
+        if made.__class__ is dict and name.__class__ is str and len(made) < SMALL:
+            made = made.copy()
+            made[name] = value
+            return made
+        try:
+            return function(made, name, value)
+        except Fault as fault:
+            raise locate(fault, span, env) from None
+
+    return run
+
+
 def _many(function: Function, items: tuple[Simple, ...], span: Span) -> Simple:
     def run(env: Env) -> Value:
         try:
             return function(*[item(env) for item in items])
         except Fault as fault:
             raise locate(fault, span, env) from None
+
+    return run
+
+
+def _field(i: int, key: Value, slow: Slow) -> Simple:
+    """`(get t "key")`: what a table has there, or nil."""
+
+    def run(env: Env) -> Value:
+        table = env[i]
+        return table.get(key) if table.__class__ is dict else slow(table, key, env)
+
+    return run
+
+
+def _length(i: int, slow: Simple) -> Simple:
+    """`(length xs)` of a list."""
+
+    def run(env: Env) -> Value:
+        items = env[i]
+        return len(items) if items.__class__ is tuple else slow(env)
+
+    return run
+
+
+def _item_there(slot: int, i: int, slow: Slow) -> Simple:
+    """`(nth xs 1)`, where there is such an item."""
+
+    def run(env: Env) -> Value:
+        found = env[slot]
+        return found[i] if found.__class__ is tuple and i < len(found) else slow(found, i, env)
+
+    return run
+
+
+def _item(items: Simple, index: Simple, slow: Slow) -> Simple:
+    """`(nth xs i)`, where there is such an item."""
+
+    def run(env: Env) -> Value:
+        found, i = items(env), index(env)
+        if found.__class__ is tuple and i.__class__ is int and 0 <= i < len(found):
+            return found[i]
+        return slow(found, i, env)
 
     return run

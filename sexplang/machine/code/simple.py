@@ -69,6 +69,26 @@ def choose(test: Simple, then: Simple, otherwise: Simple) -> Simple:
 
 def every(items: tuple[Simple, ...]) -> Simple:
     *first, last = items
+    if len(first) == 1:
+        (only,) = first
+
+        def both(env: Env) -> Value:
+            value = only(env)
+            return value if value is False or value is None else last(env)
+
+        return both
+
+    if len(first) == 2:
+        one, two = first
+
+        def three(env: Env) -> Value:
+            value = one(env)
+            if value is False or value is None:
+                return value
+            value = two(env)
+            return value if value is False or value is None else last(env)
+
+        return three
 
     def run(env: Env) -> Value:
         for item in first:
@@ -112,6 +132,12 @@ def binding(values: tuple[Simple, ...], body: Simple) -> Simple:
 
 
 def table(keys: tuple[str, ...], values: tuple[Simple, ...]) -> Simple:
+    if len(keys) == 2:
+        (a, b), (one, two) = keys, values
+        return lambda env: {a: one(env), b: two(env)}
+    if len(keys) == 3:
+        (a, b, c), (one, two, three) = keys, values
+        return lambda env: {a: one(env), b: two(env), c: three(env)}
     pairs = tuple(zip(keys, values, strict=True))
     return lambda env: {key: value(env) for key, value in pairs}
 
@@ -162,4 +188,10 @@ def listing(items: tuple[Simple, ...]) -> Simple:
     if len(items) == 1:
         (only,) = items
         return lambda env: (only(env),)
+    if len(items) == 2:
+        left, right = items
+        return lambda env: (left(env), right(env))
+    if len(items) == 3:
+        one, two, three = items
+        return lambda env: (one(env), two(env), three(env))
     return lambda env: tuple([item(env) for item in items])

@@ -1,0 +1,147 @@
+"""`+ - *` and integer division on integers, without a call: the primitive decides everything else.
+
+Each maker takes the primitive's own function, which is asked where an operand is not an exact
+integer, so that floats, errors and bounds are its business alone. So are large integers, because
+they have a bound; a sum with a constant cannot grow fast enough to matter. CPython compares
+integers of up to thirty bits faster than others, so those are looked for first.
+"""
+
+from collections.abc import Callable
+from operator import floordiv, mod
+from typing import Any
+
+from sexplang.machine.code.simple import Env, Simple
+from sexplang.terms.values.value import Value
+
+MOST = 1 << 1000
+LEAST = -MOST
+
+Slow = Callable[[Value, Value, Env], Value]
+
+
+def add_constant(i: int, c: int, slow: Slow) -> Simple:
+    def run(env: Env) -> Value:
+        a = env[i]
+        return a + c if a.__class__ is int else slow(a, c, env)
+
+    return run
+
+
+def subtract_constant(i: int, c: int, slow: Slow) -> Simple:
+    def run(env: Env) -> Value:
+        a = env[i]
+        return a - c if a.__class__ is int else slow(a, c, env)
+
+    return run
+
+
+def add_near(i: int, j: int, slow: Slow) -> Simple:
+    def run(env: Env) -> Value:
+        a, b = env[i], env[j]
+        if a.__class__ is int and b.__class__ is int:
+            made = a + b
+            if -0x3FFFFFFF < made < 0x3FFFFFFF or LEAST < made < MOST:
+                return made
+        return slow(a, b, env)
+
+    return run
+
+
+def subtract_near(i: int, j: int, slow: Slow) -> Simple:
+    def run(env: Env) -> Value:
+        a, b = env[i], env[j]
+        if a.__class__ is int and b.__class__ is int:
+            made = a - b
+            if -0x3FFFFFFF < made < 0x3FFFFFFF or LEAST < made < MOST:
+                return made
+        return slow(a, b, env)
+
+    return run
+
+
+def multiply_near(i: int, j: int, slow: Slow) -> Simple:
+    def run(env: Env) -> Value:
+        a, b = env[i], env[j]
+        if a.__class__ is int and b.__class__ is int:
+            if -0x3FFFFFFF < a < 0x3FFFFFFF and -0x3FFFFFFF < b < 0x3FFFFFFF:
+                return a * b
+            if LEAST < a < MOST and LEAST < b < MOST:
+                return a * b
+        return slow(a, b, env)
+
+    return run
+
+
+def add_any(left: Simple, right: Simple, slow: Slow) -> Simple:
+    def run(env: Env) -> Value:
+        a, b = left(env), right(env)
+        if a.__class__ is int and b.__class__ is int:
+            made = a + b
+            if -0x3FFFFFFF < made < 0x3FFFFFFF or LEAST < made < MOST:
+                return made
+        return slow(a, b, env)
+
+    return run
+
+
+def subtract_any(left: Simple, right: Simple, slow: Slow) -> Simple:
+    def run(env: Env) -> Value:
+        a, b = left(env), right(env)
+        if a.__class__ is int and b.__class__ is int:
+            made = a - b
+            if -0x3FFFFFFF < made < 0x3FFFFFFF or LEAST < made < MOST:
+                return made
+        return slow(a, b, env)
+
+    return run
+
+
+def multiply_any(left: Simple, right: Simple, slow: Slow) -> Simple:
+    def run(env: Env) -> Value:
+        a, b = left(env), right(env)
+        if a.__class__ is int and b.__class__ is int:
+            if -0x3FFFFFFF < a < 0x3FFFFFFF and -0x3FFFFFFF < b < 0x3FFFFFFF:
+                return a * b
+            if LEAST < a < MOST and LEAST < b < MOST:
+                return a * b
+        return slow(a, b, env)
+
+    return run
+
+
+def dividing(divide: Callable[[int, int], int]) -> dict[str, Any]:
+    """Division of what is not negative by what is positive: there all kinds of it agree."""
+
+    def by_constant(i: int, c: int, slow: Slow) -> Simple:
+        def run(env: Env) -> Value:
+            a = env[i]
+            if a.__class__ is int and (0 <= a < 0x3FFFFFFF or 0 <= a < MOST) and c > 0:
+                return divide(a, c)
+            return slow(a, c, env)
+
+        return run
+
+    def by_any(left: Simple, right: Simple, slow: Slow) -> Simple:
+        def run(env: Env) -> Value:
+            a, b = left(env), right(env)
+            if a.__class__ is int and b.__class__ is int and 0 <= a < MOST and b > 0:
+                return divide(a, b)
+            return slow(a, b, env)
+
+        return run
+
+    return {"near constant": by_constant, "any any": by_any}
+
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "+": {"near constant": add_constant, "near near": add_near, "any any": add_any},
+    "-": {
+        "near constant": subtract_constant,
+        "near near": subtract_near,
+        "any any": subtract_any,
+    },
+    "*": {"near near": multiply_near, "any any": multiply_any},
+    "quotient": dividing(floordiv),
+    "remainder": dividing(mod),
+    "modulo": dividing(mod),
+}

@@ -14,7 +14,7 @@ from sexplang.machine import (
     start,
     state_of,
 )
-from sexplang.machine.code import calls, maker, operands
+from sexplang.machine.code import calls, maker, nodes, operands
 from sexplang.machine.code.maker import Maker
 from sexplang.pipeline.pipeline import build
 from sexplang.terms.source import Source
@@ -112,7 +112,11 @@ def _plain(left: Any, right: Any) -> tuple[str, Any, Any]:
 WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "framed": [(link, "Maker", _Framed)],
     "stepped": [(link, "Maker", _Stepped)],
-    "without shapes": [(operands, "QUICK", {}), (operands, "_shape", _plain)],
+    "without shapes": [
+        (operands, "QUICK", {}),
+        (operands, "_shape", _plain),
+        (nodes, "turn", lambda *_: None),
+    ],
     "low": [(maker, "MAX_NESTING", 2), (calls, "MAX_NESTING", 2)],
     "light": [(calls, "HEAVIEST", 3)],
 }

@@ -18,6 +18,7 @@ from sexplang.machine.code.maker import (
     height,
     makes,
 )
+from sexplang.machine.code.turns import turn
 from sexplang.machine.stack import Closure, Frame, Run, Segment, Step
 from sexplang.terms import core
 from sexplang.terms.values.value import Fault, Value
@@ -89,6 +90,10 @@ def _if(maker: Maker, node: core.If, loop: LoopCode | None) -> Making:
 
 def _if_code(test: Any, then: Piece, otherwise: Piece) -> Run:
     """Return the code of a choice. A branch that is simple ends here without a call."""
+    if then.simple is not None and otherwise.jump is not None:
+        turning = turn(test, then.simple, *otherwise.jump)
+        if turning is not None:
+            return turning
     if then.simple is not None and otherwise.simple is None:
         value, onward = then.simple, otherwise.run
 

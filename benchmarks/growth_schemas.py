@@ -13,7 +13,7 @@ from sexplang.templates.json_schema.linear_patterns import pattern
 from sexplang.templates.json_schema.misfits import misfits
 from sexplang.templates.json_schema.schema import schema_problem
 from sexplang.templates.reply.answers import AnswerFitter, with_integers
-from sexplang.terms.schema.schemas import Unbounded, bound_of
+from sexplang.terms.schemas import Unbounded, bound_of
 from sexplang.terms.template import OutputFormat
 
 Given = tuple[dict[str, Any], Any]

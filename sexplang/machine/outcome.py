@@ -26,7 +26,7 @@ from sexplang.terms.values.text import plain, writable_value
 from sexplang.terms.values.value import Fault, Record, Value
 from sexplang.terms.work import RUN, Begins, Ends
 
-Told: TypeAlias = tuple[Begins | Ends, ...]
+SpanEvents: TypeAlias = tuple[Begins | Ends, ...]
 
 Conceal: TypeAlias = Callable[[Any], Any]
 """A function from data that leaves a run with its error to the same data without secrets."""
@@ -43,7 +43,7 @@ class Done:
 
     value: Value
     withdrawn: tuple[str, ...] = ()
-    _span_events: Told = field(default=(), eq=False)
+    _span_events: SpanEvents = field(default=(), eq=False)
     accounts: Accounts = field(default=NO_ACCOUNTS, eq=False)
     """The final account of each deadline and budget of the run."""
 
@@ -57,7 +57,7 @@ class Failed(Exception):
 
     error: Record
     withdrawn: tuple[str, ...] = ()
-    _span_events: Told = ()
+    _span_events: SpanEvents = ()
     accounts: Accounts = NO_ACCOUNTS
 
     _failure_site: Any = field(default=None, init=False)
@@ -102,10 +102,10 @@ class Failed(Exception):
         return found
 
 
-def span_events_of(outcome: Any) -> Told:
+def span_events_of(outcome: Any) -> SpanEvents:
     """Return the work that began and ended by the last delivery of a traced run."""
-    told: Told = outcome._span_events
-    return told
+    events: SpanEvents = outcome._span_events
+    return events
 
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class State:
     scheduler: SchedulerState
     setting: Setting
     opened: tuple[Request, ...] = ()
-    span_events: Told = ()
+    span_events: SpanEvents = ()
     failure_site: "FailureSite | Trail | None" = None
     pause: Pause | None = None
     """The next step of a branch that computes, in a run that does so in slices."""
@@ -172,7 +172,7 @@ class Suspended:
             raise _damage(broken, self._state.setting) from broken
 
     @property
-    def _span_events(self) -> Told:
+    def _span_events(self) -> SpanEvents:
         return self._state.span_events
 
     def __repr__(self) -> str:

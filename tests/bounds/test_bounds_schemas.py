@@ -14,7 +14,7 @@ from sexplang.templates.json_schema.linear_patterns import states_of
 from sexplang.templates.json_schema.schema import misfit, schema_problem
 from sexplang.templates.reply.answers import MOST_STEPS
 from sexplang.templates.xsd import BadXsd, compile_xsd
-from sexplang.terms.schema.schemas import MOST_PARTS, bound_of
+from sexplang.terms.schemas import MOST_PARTS, bound_of
 from sexplang.terms.template import OutputFormat
 from sexplang.terms.values.text import value_of
 

@@ -145,6 +145,11 @@ def test_the_calls_of_a_failure_begin_at_the_call_of_the_task(text, expected):
             '(define (g x) (bind a 3) (bind h car) (w "bad"))\n(bind a (w "one"))\n(str (g 7))',
             {"a": 3},
         ),
+        (  # also in the default of a parameter
+            '(define (f x (y (let* ((a (w "one")) (b (w "bad"))) (str a b)))) (str x y))\n'
+            "(bind a 2)\n(str (f a))",
+            {"a": 1},
+        ),
         (  # what a closure sees
             '(let ((a (w "one"))) (map (lambda (x) (bind b x) (w "bad")) [2]))',
             {"a": 1, "b": 2},
@@ -162,6 +167,13 @@ def test_what_was_bound_before_is_kept(text, expected):
 
     kept = error.fields["details"]["partial_results"]
     assert expected == {name: numbers.get(value, value) for name, value in kept.items()}
+
+
+def test_the_first_values_of_a_list_are_kept():
+    """Also a table, which was taken for an environment."""
+    error = error_of(TASK + '(define (f) {n: 1})\n[(f) (w "bad")]')
+
+    assert {"list": ({"n": 1},)} == error.fields["details"]["partial_results"]
 
 
 def test_nothing_is_kept_where_nothing_was_bound():

@@ -101,7 +101,7 @@ def in_json(servers: "Servers", tool: str) -> set[str]:
 
 def _takes_text(said: Any, whole: Any) -> bool:
     """Return whether a text may fit a schema; true for one without a type and for a cycle."""
-    from sexplang.terms.schema.schemas import References  # a run without servers needs none
+    from sexplang.terms.schemas import References  # a run without servers needs none
 
     references = References(whole)
     work, seen = [said], set[int]()

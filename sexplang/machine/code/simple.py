@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Env: TypeAlias = tuple[Any, ...]
 Simple: TypeAlias = Callable[[Env], Value]
 
-Placed = TypeVar("Placed", bound="Fault | Uncaught")
+AnyError = TypeVar("AnyError", bound="Fault | Uncaught")
 
 
 def constant(value: Value) -> Simple:
@@ -167,7 +167,7 @@ def follow(value: Value, fields: tuple[str, ...], span: Span, needed: bool, env:
     return value
 
 
-def locate(error: Placed, span: Span | None, env: Env | None = None) -> Placed:
+def locate(error: AnyError, span: Span | None, env: Env | None = None) -> AnyError:
     """Return the error, located at `span` and `env` unless it has a place. An error that came out
     of a call locates that call instead."""
     if error.span is None:
@@ -177,7 +177,7 @@ def locate(error: Placed, span: Span | None, env: Env | None = None) -> Placed:
     return error
 
 
-def add_call(error: Placed, function: Code) -> Placed:
+def add_call(error: AnyError, function: Code) -> AnyError:
     """Return the error with one more call of a function on Python's stack."""
     error.calls = (*error.calls, function)
     return error

@@ -70,9 +70,8 @@ class Sites:
     @cached_property
     def environments(self) -> "Environments":
         """The names of the slots at each node."""
-        from sexplang.machine.positions.environments import (
-            Environments,  # most runs do not need it
-        )
+        # Most runs do not need it.
+        from sexplang.machine.positions.environments import Environments
 
         return Environments(self.functions, self.units)
 

@@ -21,7 +21,7 @@ from sexplang.reader.layout.layout_rules import (
 
 STAY, TURN, FILL = "stay", "turn", "fill"
 
-Placed = tuple[Node, str, int, str]
+LineItem = tuple[Node, str, int, str]
 """An item, whether it begins a line, the column of that line, and the layout of the item."""
 
 # A vector or a list of data fills its lines if its items are no longer than this.
@@ -51,7 +51,7 @@ def stands(node: Node, column: int, tail: int, way: str) -> bool:
     return fits_at(node, column, tail)
 
 
-def place_items(node: Node, column: int, tail: int, way: str) -> tuple[list[Placed], int]:
+def place_items(node: Node, column: int, tail: int, way: str) -> tuple[list[LineItem], int]:
     """Return the placement of a node's items, and the column of comments before its end."""
     if node.kind == "mark":
         inner = column + len(node.text)
@@ -65,7 +65,7 @@ def place_items(node: Node, column: int, tail: int, way: str) -> tuple[list[Plac
     return _rows(node, column), column + 1
 
 
-def _list(node: Node, column: int, tail: int, way: str) -> list[Placed]:
+def _list(node: Node, column: int, tail: int, way: str) -> list[LineItem]:
     if way == "rows":
         return _rows(node, column)
     if way in ("parameters", "signature"):
@@ -83,12 +83,12 @@ def _list(node: Node, column: int, tail: int, way: str) -> list[Placed]:
     return _special(node, shape, column, tail) if shape else _arguments(node, column, tail)
 
 
-def _rows(node: Node, column: int) -> list[Placed]:
+def _rows(node: Node, column: int) -> list[LineItem]:
     """Place one item a line."""
     return [(each, TURN if at else STAY, column + 1, "") for at, each in enumerate(node.items)]
 
 
-def _data(node: Node, column: int, inner: int) -> list[Placed]:
+def _data(node: Node, column: int, inner: int) -> list[LineItem]:
     """Place as many short items on a line as it holds; long items one a line."""
     is_short = all(item.width <= _SHORT and not item.wide for item in node.items)
     how = FILL if is_short else TURN
@@ -98,7 +98,7 @@ def _data(node: Node, column: int, inner: int) -> list[Placed]:
     ]
 
 
-def _value(node: Node, column: int, tail: int) -> list[Placed]:
+def _value(node: Node, column: int, tail: int) -> list[LineItem]:
     """Place a label and its value. The value begins a line only if it has no room beside the
     label."""
     beside = column + len(node.text) + 1
@@ -108,7 +108,7 @@ def _value(node: Node, column: int, tail: int) -> list[Placed]:
     return [(each, STAY if at else first, column + 2, "") for at, each in enumerate(node.items)]
 
 
-def _clause(node: Node, column: int, tail: int, way: str) -> list[Placed]:
+def _clause(node: Node, column: int, tail: int, way: str) -> list[LineItem]:
     """`(test body…)`, `(pattern when guard body…)`, `((operation x) resume body…)`."""
     count = CLAUSES[way]
     if len(node.items) > 2 and node.items[1].text in ("when", "=>"):
@@ -119,10 +119,10 @@ def _clause(node: Node, column: int, tail: int, way: str) -> list[Placed]:
 
 def _special(
     node: Node, shape: Shape, column: int, tail: int, body: int | None = None
-) -> list[Placed]:
+) -> list[LineItem]:
     """Place the head and its operands on the first line, and the body below."""
     body = column + 2 if body is None else body
-    found: list[Placed] = []
+    found: list[LineItem] = []
     at = column + 1
     count = -1  # of the operands so far
     is_open = True  # whether the first line is still open
@@ -143,7 +143,7 @@ def _special(
     return found
 
 
-def _arguments(node: Node, column: int, tail: int) -> list[Placed]:
+def _arguments(node: Node, column: int, tail: int) -> list[LineItem]:
     """Place the arguments of a call. Positional arguments stay on the first line, if they fit, when
     labels or a block follow. Otherwise all are below one another."""
     count = _leading(node)
@@ -166,7 +166,7 @@ def _leading(node: Node) -> int:
     return len(items) - 1 if is_block else 0
 
 
-def _call(node: Node, column: int, tail: int, way: str) -> list[Placed]:
+def _call(node: Node, column: int, tail: int, way: str) -> list[LineItem]:
     """Align arguments with the first one or, if that leaves too little room, below the head."""
     head, *arguments = node.items
     aligned, near = column + head.width + 2, column + 2

@@ -92,6 +92,7 @@ async def finish(run: Run, grace: float, *, abandoned: bool = False) -> None:
 async def _until_cancelled(run: Run, grace: float) -> None:
     try:
         await _loop(run)
+    # The event loop may wrap a cancellation or Ctrl-C in a group.
     except BaseException as raised:
         error = _single(raised)
         if not isinstance(error, (Exception, GraceOver)):  # a cancellation or a second Ctrl-C
@@ -112,6 +113,7 @@ async def _within(run: Run, grace: float, *, shield: bool) -> None:
     try:
         with _limit_time(run, grace, shield=shield):
             await _loop(run)
+    # The event loop may wrap what is raised in a group.
     except BaseException as raised:
         raise _single(raised) from None
 
@@ -143,6 +145,7 @@ async def _loop(run: Run) -> None:
         with scope:
             try:
                 reply = read_reply(await _await_and_close(awaitable), request.operation)
+            # Performers may be a host's functions: an exception fails the request, not the run.
             except Exception as error:
                 reply = failure(error, request.operation), True, attempts_of(error)
             run.arrive(request.id, *reply)
@@ -221,6 +224,7 @@ def block(run: Run, grace: float, *, abandoned: bool = False) -> None:
         future = portal.start_task_soon(main)
         try:
             future.result()
+        # Ctrl-C, too, must not leave the run going on in the other thread.
         except BaseException:
             future.cancel()
             raise

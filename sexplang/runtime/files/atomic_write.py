@@ -46,6 +46,7 @@ def _remove_old(folder: int, old: str, file: int, name: str, check: Callable[[st
     for _ in range(_TRIES):
         try:
             found = check(old)
+        # Whatever is raised, the old file has its name again.
         except BaseException:
             here = os.stat(old, dir_fd=folder, follow_symlinks=False)
             if os.fstat(file).st_nlink == 0 and os.path.samestat(first, here):

@@ -174,6 +174,7 @@ def _open(path: str) -> sqlite3.Connection:
         if _is_busy(error) or os.access(os.path.dirname(path) or ".", os.W_OK):
             raise
         return _limit(sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None))
+    # The connection is closed whatever is raised.
     except BaseException:
         connection.close()
         raise

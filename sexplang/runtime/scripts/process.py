@@ -118,6 +118,7 @@ async def supervise(command: Command) -> AsyncIterator[Process]:
             pipes = [pipe for pipe in (popen.stdin, popen.stdout, popen.stderr) if pipe is not None]
             for pipe in pipes:
                 os.set_blocking(pipe.fileno(), False)
+        # Our end of the supervisor's pipe is closed whatever is raised: the supervisor ends then.
         except BaseException:
             ours.close()
             raise

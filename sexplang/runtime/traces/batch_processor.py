@@ -43,7 +43,7 @@ class BatchProcessor(SpanProcessor):
     _closing: bool = False
     _over: bool = False
     _thread: Thread | None = None
-    _heard: "LogListener" = field(factory=lambda: LogListener())
+    _listener: "LogListener" = field(factory=lambda: LogListener())
 
     def on_end(self, span: ReadableSpan) -> None:
         with self._state:
@@ -74,8 +74,8 @@ class BatchProcessor(SpanProcessor):
         try:
             self.exporter.shutdown()
         except OSError as error:  # the disk is full
-            self._heard.last = str(error)
-        self._heard.close()
+            self._listener.last = str(error)
+        self._listener.close()
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Deliver the waiting spans. Return whether that succeeded in time."""
@@ -90,7 +90,7 @@ class BatchProcessor(SpanProcessor):
     @property
     def why(self) -> str:
         """Return the exporter's last error message."""
-        return self._heard.last
+        return self._listener.last
 
     def _has_patience(self) -> bool:
         return self._spent < PATIENCE
@@ -133,7 +133,7 @@ class BatchProcessor(SpanProcessor):
             return self.exporter.export(batch) is SpanExportResult.SUCCESS
         # A defect of a library must not end the thread; lost spans are reported.
         except Exception as error:
-            self._heard.last = f"{type(error).__name__}: {error}"
+            self._listener.last = f"{type(error).__name__}: {error}"
             return False
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sexplang.templates.json_schema.linear_patterns import pattern
 from sexplang.terms.classes.node import define, field
-from sexplang.terms.schema.schemas import References, parts
+from sexplang.terms.schemas import References, parts
 
 Part = dict[str, Any]
 

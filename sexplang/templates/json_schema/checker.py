@@ -20,7 +20,7 @@ from sexplang.templates.json_schema.linear_patterns import (
 )
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.json.strict import MAX_DEPTH, is_deep
-from sexplang.terms.schema.schemas import BESIDE, SCHEMAS, Bound, References, Unbounded, bound_of
+from sexplang.terms.schemas import BESIDE, SCHEMAS, Bound, References, Unbounded, bound_of
 
 MOST_STEPS = 10_000_000
 """The steps of the checks of one reply. A part of a schema at a value is one step, a state of a

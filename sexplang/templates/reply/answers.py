@@ -17,7 +17,7 @@ from sexplang.templates.json_schema.misfits import astray, choose_branch
 from sexplang.templates.json_schema.schema import Misfit, fits, misfit
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.json.strict import is_whole
-from sexplang.terms.schema.schemas import References
+from sexplang.terms.schemas import References
 from sexplang.terms.texts.thoughts import ahead
 
 Note = Callable[[str], None]

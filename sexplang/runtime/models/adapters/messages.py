@@ -280,6 +280,7 @@ async def _call(
                     piece = reply.take(event.json())
                     if piece and tell is not None:
                         tell(piece)
+    # The SDK and its connections raise many kinds; `refusal_of` tells them apart.
     except Exception as error:
         raise refusal_of(error, at.display_name) from None
     if not reply.message:

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from sexplang.runtime.models.server_failures import refuse_unsupported
-from sexplang.terms.schema.schemas import Unbounded, bound_of
+from sexplang.terms.schemas import Unbounded, bound_of
 
 MOST_REPETITIONS = 2000
 """The engine's maximum of repetitions."""

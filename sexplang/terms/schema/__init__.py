@@ -1,1 +1,0 @@
-"""JSON Schemas as data."""

@@ -87,10 +87,9 @@ class Growth:
 def growths(routine: Routine, rounds: int) -> Iterator[Growth]:
     """What grows how in one routine."""
     given = [routine.make(routine.n * size) for size in SIZES]
-    # The larger sizes of a timed routine would leave memory free here, and hide its use of it.
-    least = routine.work(given[0])
-    if least is not None:
-        counted = [least, *[routine.work(each) or 0 for each in given[1:]]]
+    # A smaller call: one of the sizes would be in caches, and a larger one would leave memory free.
+    if routine.work(routine.make(max(1, routine.n // 2))) is not None:
+        counted = [routine.work(each) or 0 for each in given]
         yield Growth("steps", tuple(map(float, counted)), COUNTED, 1.0)
         return
     found = [[_alone(routine, each) for _ in range(rounds)] for each in given]

@@ -13,7 +13,7 @@ from sexplang.runtime.driver.events import Event
 from sexplang.runtime.models import OnNamed
 from sexplang.terms.effect import Request
 from sexplang.terms.model.roles import Models, read_models
-from sexplang.terms.values.text import plain, value_of
+from sexplang.terms.values.boundary import plain, value_of
 
 if TYPE_CHECKING:
     from sexplang.runtime.mcp import Servers

@@ -17,7 +17,7 @@ from sexplang.runtime.driver.answers import close_awaitable
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.effect import Request
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Fault, Operation, Primitive, Value
 
 Function: TypeAlias = Callable[..., Any]

@@ -8,7 +8,7 @@ from sexplang.guards.secrets import redact
 from sexplang.machine import Done, Failed, Outcome, Suspended
 from sexplang.terms.classes.node import field, fields, frozen
 from sexplang.terms.task import error_of, error_record
-from sexplang.terms.values.text import plain, value_of, writable_value
+from sexplang.terms.values.boundary import plain, value_of, writable_value
 from sexplang.terms.values.value import Fault, Value
 
 

@@ -37,7 +37,7 @@ from sexplang.machine.unwind import (
 )
 from sexplang.terms.quota import work
 from sexplang.terms.source import Span
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Fault, Procedure, Record, Value
 
 # -- Performing ---------------------------------------------------------------------------------

@@ -21,8 +21,7 @@ from sexplang.terms.effect import Request, SoFar, unknown
 from sexplang.terms.program import Program
 from sexplang.terms.task import TaskSystem, error_of
 from sexplang.terms.values.abbreviation import abbreviate
-from sexplang.terms.values.materialization import materialize
-from sexplang.terms.values.text import plain, writable_value
+from sexplang.terms.values.boundary import materialize, plain, writable_value
 from sexplang.terms.values.value import Fault, Record, Value
 from sexplang.terms.work import RUN, Begins, Ends
 

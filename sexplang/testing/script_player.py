@@ -12,7 +12,8 @@ from sexplang.machine import Failed, Limits, Outcome, Suspended
 from sexplang.runtime import Refusal
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
-from sexplang.terms.values.text import plain, to_source
+from sexplang.terms.values.boundary import plain
+from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Record, Value
 
 Expected: TypeAlias = str | tuple[Any, ...]

@@ -23,7 +23,7 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, Label, ListForm, Name, source_name
 from sexplang.terms.source import Span
 from sexplang.terms.template import Param, Template, answering, usual_description
-from sexplang.terms.values.text import value_of
+from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Task
 
 Where = Callable[[str, str], Span]

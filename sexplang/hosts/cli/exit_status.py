@@ -14,7 +14,8 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_of
-from sexplang.terms.values.text import to_source, value_of
+from sexplang.terms.values.boundary import value_of
+from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault, Record, Value, has_failed
 
 

@@ -18,7 +18,8 @@ from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.model.payload import OPTIONS
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_of
-from sexplang.terms.values.text import plain, to_source, value_of
+from sexplang.terms.values.boundary import plain, value_of
+from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault, Value
 
 READING = ("read-file", "now", "random", "timer")

@@ -9,7 +9,7 @@ from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.effect import Request
 from sexplang.terms.source import Source
-from sexplang.terms.values.text import value_of
+from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Value
 
 Live = Callable[[Request], Value | None]

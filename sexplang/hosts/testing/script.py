@@ -19,7 +19,7 @@ from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.effect import Request
 from sexplang.terms.form import Form, TableForm, VectorForm
-from sexplang.terms.values.text import plain, value_of
+from sexplang.terms.values.boundary import plain, value_of
 from sexplang.terms.values.value import Fault, Value
 
 

@@ -36,7 +36,7 @@ from sexplang.machine.tasks.model_programs import run_plan
 from sexplang.terms.quota import SMALL, charge, work
 from sexplang.terms.source import Span
 from sexplang.terms.values.abbreviation import abbreviate
-from sexplang.terms.values.materialization import materialize
+from sexplang.terms.values.boundary import materialize
 from sexplang.terms.values.value import Fault, Higher, Record, Symbol, Value
 
 

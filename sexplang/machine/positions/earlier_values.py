@@ -10,8 +10,8 @@ from itertools import islice
 from sexplang.machine.stack import BASE, Continuation, Frame, Segment
 from sexplang.terms.program import Program
 from sexplang.terms.values.abbreviation import LONGEST, MOST, part
-from sexplang.terms.values.text import plain
-from sexplang.terms.values.text_size import text_size
+from sexplang.terms.values.boundary import plain
+from sexplang.terms.values.text import text_size
 from sexplang.terms.values.value import Fault, Procedure, Record, Value, has_failed
 
 _LOOKED = 500

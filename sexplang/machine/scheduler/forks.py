@@ -15,7 +15,7 @@ from sexplang.machine.scopes.suppression import Unwinding, suppress
 from sexplang.machine.stack import BASE, BOTTOM, BranchEnd, Parent, Step
 from sexplang.machine.unwind import add_refusals, raise_error
 from sexplang.terms.classes.node import evolve
-from sexplang.terms.values.materialization import materialize
+from sexplang.terms.values.boundary import materialize
 from sexplang.terms.values.value import Record
 from sexplang.terms.work import Begins, Ends, Work
 

@@ -21,7 +21,7 @@ from sexplang.terms.classes.node import evolve
 from sexplang.terms.plan import PlanLimits, PlanNode, Standing
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
-from sexplang.terms.values.materialization import materialize
+from sexplang.terms.values.boundary import materialize
 from sexplang.terms.values.value import Fault, Record, Value
 
 

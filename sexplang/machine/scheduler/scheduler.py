@@ -47,7 +47,7 @@ from sexplang.machine.unwind import leave_scope, raise_error
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.effect import UNMADE, Part, Request, SoFar, partial_usage, unknown
 from sexplang.terms.task import error_of
-from sexplang.terms.values.materialization import materialize
+from sexplang.terms.values.boundary import materialize
 from sexplang.terms.values.value import Fault, Record, Value
 from sexplang.terms.work import Begins, Ends, Work
 

@@ -26,7 +26,7 @@ from sexplang.terms.task import (
     longer,
     make_failed_result,
 )
-from sexplang.terms.values.materialization import materialize
+from sexplang.terms.values.boundary import materialize
 from sexplang.terms.values.value import Fault, Record, Task, Value, answer_of
 from sexplang.terms.work import Work
 

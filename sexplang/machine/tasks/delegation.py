@@ -10,7 +10,7 @@ from sexplang.machine.tasks.conversation import call_task, continue_task
 from sexplang.terms.source import Span
 from sexplang.terms.task import STATUSES, error_record, task_result
 from sexplang.terms.values.abbreviation import abbreviate
-from sexplang.terms.values.materialization import materialize
+from sexplang.terms.values.boundary import materialize
 from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import (
     Fault,

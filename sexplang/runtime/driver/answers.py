@@ -11,7 +11,7 @@ from sexplang.terms.classes.node import define
 from sexplang.terms.effect import UNCOUNTED, UNMADE, Part, Request, with_sent
 from sexplang.terms.task import cut_off, error_of, error_record
 from sexplang.terms.texts.nearest import did_you_mean
-from sexplang.terms.values.text import value_of
+from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Fault, Record, Value
 
 if TYPE_CHECKING:

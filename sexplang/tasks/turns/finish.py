@@ -21,7 +21,7 @@ from sexplang.tasks.turns.tool_calls import sum_usage
 from sexplang.terms.classes.node import evolve, node
 from sexplang.terms.task import Cut, Session, task_result
 from sexplang.terms.values.abbreviation import MOST, part
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Fault, Record, Value
 
 

@@ -21,7 +21,7 @@ from sexplang.terms.template import (
     TemplateNode,
 )
 from sexplang.terms.texts.nearest import did_you_mean
-from sexplang.terms.values.text import value_of
+from sexplang.terms.values.boundary import value_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

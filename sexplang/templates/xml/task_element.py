@@ -19,7 +19,7 @@ from sexplang.terms.template import (
     Param,
     Template,
 )
-from sexplang.terms.values.text import value_of
+from sexplang.terms.values.boundary import value_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

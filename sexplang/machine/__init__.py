@@ -67,7 +67,7 @@ from sexplang.machine.outcome import (
     start,
     state_of,
 )
-from sexplang.machine.scheduler.slices import Pause, Slice
+from sexplang.machine.scopes.deadlines import Pause, Slice
 
 __all__ = [
     "HIGHER",

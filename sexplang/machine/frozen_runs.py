@@ -17,7 +17,7 @@ from typing import Any
 
 from immutables import Map
 
-from sexplang.machine import exits, handlers, stack
+from sexplang.machine import exits, handlers, stack, unwind
 from sexplang.machine.limits import Limits
 from sexplang.machine.link import link_program
 from sexplang.machine.outcome import (
@@ -33,7 +33,7 @@ from sexplang.machine.outcome import (
 from sexplang.machine.positions.sites import Name
 from sexplang.machine.positions.traceback import Trail, trail_in
 from sexplang.machine.scheduler import branches, permits
-from sexplang.machine.scopes import accounts, suppression
+from sexplang.machine.scopes import budgets
 from sexplang.machine.scopes.budgets import METER, Meter
 from sexplang.machine.stack import BOTTOM, Closure, Code, Continuation, Ctx, Kind, Linked
 from sexplang.machine.tasks.model_programs import build_plan, narrow
@@ -62,8 +62,8 @@ _VERSION = 10
 _NOUNS: tuple[type, ...] = (
     *(branches.SchedulerState, branches.Times, branches.Waiting, branches.Forked),
     *(branches.Queued, branches.Ready, permits.Permits),
-    *(accounts.Scope, accounts.Bounds, accounts.Held, stack.Parent),
-    *(suppression.Unwinding, exits.Lost, exits.Settled, effect.Request, plan.PlanNode, Work, Trail),
+    *(budgets.Scope, budgets.Bounds, budgets.Held, stack.Parent),
+    *(unwind.Unwinding, exits.Lost, exits.Settled, effect.Request, plan.PlanNode, Work, Trail),
     *(task.Context, task.Conversation, task.Ask),
     *(template.Template, template.Param, template.OutputFormat, template.ContextManagement),
     *(template.FilePaths, template.Limits, template.HistoryConfig),

@@ -12,9 +12,15 @@ from sexplang.machine.positions.error_positions import FailureSite
 from sexplang.machine.scheduler.branches import SchedulerState, Waiting, path_of, sort_key
 from sexplang.machine.scheduler.cancellation import cancel, make_cancelled
 from sexplang.machine.scheduler.scheduler import Scheduler
-from sexplang.machine.scheduler.slices import Pause, Slice
-from sexplang.machine.scopes.accounts import NO_ACCOUNTS, Accounts
-from sexplang.machine.scopes.budgets import METER, Meter, check_budget, reserve_next_attempt
+from sexplang.machine.scopes.budgets import (
+    METER,
+    NO_ACCOUNTS,
+    Accounts,
+    Meter,
+    check_budget,
+    reserve_next_attempt,
+)
+from sexplang.machine.scopes.deadlines import Pause, Slice
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Run, Segment, Step
 from sexplang.terms.classes.node import define, evolve, field, frozen, node
 from sexplang.terms.effect import Request, SoFar, unknown

@@ -96,7 +96,7 @@ LOSING = [
     Bug(
         "a run that reaches a limit tells nothing",
         "nothing_lost",
-        "machine/scheduler/termination.py",
+        "machine/scheduler/cancellation.py",
         (
             (
                 "scheduler.broken = add_all_partial_results(scheduler, error)",

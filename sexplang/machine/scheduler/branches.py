@@ -8,10 +8,9 @@ from immutables import Map
 
 from sexplang.machine import exits
 from sexplang.machine.scheduler.permits import Permits
-from sexplang.machine.scopes.accounts import Accounts, Held, Scope
-from sexplang.machine.scopes.budgets import Learned
-from sexplang.machine.scopes.suppression import NOTHING, Unwinding
+from sexplang.machine.scopes.budgets import Accounts, Held, Learned, Scope
 from sexplang.machine.stack import Frame, Segment, Step
+from sexplang.machine.unwind import NOTHING, Unwinding
 from sexplang.terms.classes.node import node
 from sexplang.terms.effect import Request
 from sexplang.terms.values.value import Record, Value

@@ -7,13 +7,11 @@ from sexplang.machine import exits
 from sexplang.machine.errors import all_failed
 from sexplang.machine.limits import too_many_branches
 from sexplang.machine.scheduler.branches import Branch, Forked, Path, branch_id, make_fork
-from sexplang.machine.scheduler.cancellation import end_fork
+from sexplang.machine.scheduler.cancellation import end_fork, reach_limit
 from sexplang.machine.scheduler.partial_results import errors_of_nodes
 from sexplang.machine.scheduler.plan_graphs import nodes_to_begin, start_of, values_so_far
-from sexplang.machine.scheduler.termination import reach_limit
-from sexplang.machine.scopes.suppression import Unwinding, suppress
 from sexplang.machine.stack import BASE, BOTTOM, BranchEnd, Parent, Step
-from sexplang.machine.unwind import add_refusals, raise_error
+from sexplang.machine.unwind import Unwinding, add_refusals, raise_error, suppress
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.values.boundary import materialize
 from sexplang.terms.values.value import Record

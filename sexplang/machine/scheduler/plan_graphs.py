@@ -11,11 +11,10 @@ from sexplang.machine.code.application import apply
 from sexplang.machine.exits import EnterScope, JudgePlan, Settled
 from sexplang.machine.exits import Fork as Fork
 from sexplang.machine.handlers import fail
-from sexplang.machine.library.collect import items_of
+from sexplang.machine.library.iteration import items_of
 from sexplang.machine.limits import Limits
 from sexplang.machine.scheduler.branches import Branch, Forked
-from sexplang.machine.scopes.accounts import Accounts
-from sexplang.machine.scopes.budgets import check_budget
+from sexplang.machine.scopes.budgets import Accounts, check_budget
 from sexplang.machine.stack import Ctx, Frame, Segment, Step
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.plan import PlanLimits, PlanNode, Standing

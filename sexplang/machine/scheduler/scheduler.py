@@ -26,7 +26,10 @@ from sexplang.machine.scheduler.cancellation import (
     abort_handler,
     break_scope,
     cancel,
+    check_scope_depth,
+    end_by_limit,
     fail_uncaught,
+    reach_limit,
     refuse_request,
 )
 from sexplang.machine.scheduler.forks import end_branch, fork
@@ -34,14 +37,8 @@ from sexplang.machine.scheduler.jobs import begin_job, grant_permits, wait_for_p
 from sexplang.machine.scheduler.partial_results import describe_expired
 from sexplang.machine.scheduler.permits import PermitQueue
 from sexplang.machine.scheduler.plan_graphs import judge
-from sexplang.machine.scheduler.slices import Pause, Slice, Slicing
-from sexplang.machine.scheduler.termination import (
-    check_scope_depth,
-    end_by_limit,
-    reach_limit,
-)
 from sexplang.machine.scopes.budgets import Meter
-from sexplang.machine.scopes.deadlines import Ledger
+from sexplang.machine.scopes.deadlines import Ledger, Pause, Slice, Slicing
 from sexplang.machine.stack import BOTTOM, BranchEnd, Exit, give
 from sexplang.machine.unwind import leave_scope, raise_error
 from sexplang.terms.classes.node import evolve

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sexplang.machine.positions.error_positions import Failure, FailureSite
+from sexplang.machine.errors import Failure, FailureSite
 from sexplang.machine.stack import Exit, Frame, Run, Segment, Step
 from sexplang.terms.classes.node import node
 from sexplang.terms.values.value import Fault, Record, Value

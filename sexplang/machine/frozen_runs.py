@@ -32,7 +32,7 @@ from sexplang.machine.outcome import (
 )
 from sexplang.machine.positions.sites import Name
 from sexplang.machine.positions.traceback import Trail, trail_in
-from sexplang.machine.scheduler import branches, permits
+from sexplang.machine.scheduler import branches
 from sexplang.machine.scopes import budgets
 from sexplang.machine.scopes.budgets import METER, Meter
 from sexplang.machine.stack import BOTTOM, Closure, Code, Continuation, Ctx, Kind, Linked
@@ -61,7 +61,7 @@ _VERSION = 10
 
 _NOUNS: tuple[type, ...] = (
     *(branches.SchedulerState, branches.Times, branches.Waiting, branches.Forked),
-    *(branches.Queued, branches.Ready, permits.Permits),
+    *(branches.Queued, branches.Ready, branches.Permits),
     *(budgets.Scope, budgets.Bounds, budgets.Held, stack.Parent),
     *(unwind.Unwinding, exits.Lost, exits.Settled, effect.Request, plan.PlanNode, Work, Trail),
     *(task.Context, task.Conversation, task.Ask),

@@ -5,10 +5,15 @@ The rules, with the programs that showed them, are in `spec/4-effects.md`.
 
 from typing import Any
 
-from sexplang.machine.errors import cannot_resume_across, error_from, not_resumable
+from sexplang.machine.errors import (
+    add_bound_values,
+    blame,
+    call_frame,
+    cannot_resume_across,
+    error_from,
+    not_resumable,
+)
 from sexplang.machine.exits import AbortHandler, AskHost, RequestSubtask, StepInterrupt, Uncaught
-from sexplang.machine.positions.earlier_values import add_bound_values
-from sexplang.machine.positions.error_positions import blame, call_frame
 from sexplang.machine.stack import (
     BASE,
     BOTTOM,

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sexplang.machine.errors import FailureSite
 from sexplang.machine.exits import EnterScope
 from sexplang.machine.handlers import fail
 from sexplang.machine.limits import Limits
 from sexplang.machine.link import Standing, link, link_onward
-from sexplang.machine.positions.error_positions import FailureSite
 from sexplang.machine.scheduler.branches import SchedulerState, Waiting, path_of, sort_key
 from sexplang.machine.scheduler.cancellation import cancel, make_cancelled
 from sexplang.machine.scheduler.scheduler import Scheduler

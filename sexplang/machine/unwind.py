@@ -1,4 +1,4 @@
-"""Unwinding: capturing continuations, leaving them, running finalizers, adding suppressed errors."""
+"""Unwinding: capturing continuations, leaving them, running finalizers, suppressing refusals."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

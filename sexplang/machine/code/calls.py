@@ -22,10 +22,9 @@ from sexplang.machine.code.maker import (
 )
 from sexplang.machine.code.operands import with_span
 from sexplang.machine.code.simple import add_call, locate
+from sexplang.machine.errors import call_frame, misfit, name_tasks, return_value, tasks_of
 from sexplang.machine.exits import ERRORS, Uncaught
 from sexplang.machine.handlers import perform, resume
-from sexplang.machine.positions.answer_misfits import misfit, name_tasks, tasks_of
-from sexplang.machine.positions.error_positions import call_frame, return_value
 from sexplang.machine.positions.sites import SECOND
 from sexplang.machine.stack import Closure, Code, Continuation, Frame, Run, Segment, Step
 from sexplang.machine.tasks.conversation import Wants, call_task

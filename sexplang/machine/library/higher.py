@@ -9,7 +9,7 @@ from sexplang.machine.exits import Fork
 from sexplang.machine.handlers import discard, fail
 from sexplang.machine.library.iteration import WALKS, items_of
 from sexplang.machine.library.merge_sort import sort, sort_by
-from sexplang.machine.scheduler.jobs import call_with_permit
+from sexplang.machine.scheduler.permits import call_with_permit
 from sexplang.machine.scheduler.plan_graphs import (
     check_outputs,
     fork_graph,

@@ -9,16 +9,15 @@ the branch goes on unwinding.
 from typing import TYPE_CHECKING, Any
 
 from sexplang.machine import exits
-from sexplang.machine.errors import limit
+from sexplang.machine.errors import FailureSite, limit, place_of, with_bound
 from sexplang.machine.limits import plan_too_long, too_many_scopes
-from sexplang.machine.positions.earlier_values import with_bound
-from sexplang.machine.positions.error_positions import FailureSite, place_of
 from sexplang.machine.scheduler.branches import (
     Branch,
     Forked,
     Ready,
     branch_id,
     child_paths,
+    is_graph,
     refusals_of,
     registers_of,
     request_id,
@@ -31,7 +30,7 @@ from sexplang.machine.scheduler.partial_results import (
     errors_of_cancelled,
     report_cut,
 )
-from sexplang.machine.scheduler.plan_graphs import add_finished, is_graph, values_so_far
+from sexplang.machine.scheduler.plan_graphs import add_finished, values_so_far
 from sexplang.machine.scopes.budgets import Refused
 from sexplang.machine.scopes.deadlines import find_form, find_plan, is_cleaning, pending_error
 from sexplang.machine.stack import Ctx, Segment, Step

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sexplang.machine.errors import with_bound
 from sexplang.machine.exits import Lost, Settled, Uncaught
 from sexplang.machine.handlers import CROSS, perform
 from sexplang.machine.limits import Limits
 from sexplang.machine.loop import STOPPED, run
-from sexplang.machine.positions.earlier_values import with_bound
 from sexplang.machine.scheduler.branches import (
     Branch,
     Forked,
@@ -16,9 +16,9 @@ from sexplang.machine.scheduler.branches import (
     Ready,
     Waiting,
     child_paths,
+    is_graph,
     registers_of,
 )
-from sexplang.machine.scheduler.plan_graphs import is_graph
 from sexplang.machine.stack import BASE, BOTTOM, Continuation, Ctx, Frame, Segment, Step
 from sexplang.machine.tasks.conversation import CONVERSATION
 from sexplang.machine.unwind import ClauseCode, HandlerKind

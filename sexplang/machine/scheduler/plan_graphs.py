@@ -5,7 +5,7 @@ have their values. A node may end the whole graph; unfinished nodes then give ni
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeGuard
+from typing import Any
 
 from sexplang.machine.code.application import apply
 from sexplang.machine.exits import EnterScope, JudgePlan, Settled
@@ -92,11 +92,6 @@ def values_so_far(branch: Forked, cut: Mapping[int, Record]) -> tuple[Value, ...
     return tuple(
         [each.value if isinstance(each, Settled) else cut.get(at) for at, each in enumerate(found)]
     )
-
-
-def is_graph(branch: Branch) -> TypeGuard[Forked]:
-    """Return whether a branch waits for the nodes of a graph."""
-    return isinstance(branch, Forked) and branch.after is not None and branch.cut is None
 
 
 def add_finished(error: Record, finished: tuple[Value, ...]) -> Record:

@@ -5,21 +5,24 @@ until every branch waits again. Branches start in the order of their index, and 
 in the order in which they happen, so an outcome follows from the order of the deliveries alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sexplang.machine import exits
-from sexplang.machine.errors import too_many_subtasks
-from sexplang.machine.limits import Limits, too_many_model_calls
+from sexplang.machine.errors import all_failed, too_many_subtasks
+from sexplang.machine.limits import Limits, too_many_branches, too_many_model_calls
 from sexplang.machine.loop import STOPPED, look, run
 from sexplang.machine.scheduler.branches import (
     Branch,
     BranchTable,
+    Forked,
     Path,
     Queued,
     Ready,
     SchedulerState,
     Waiting,
+    branch_id,
+    make_fork,
     request_id,
 )
 from sexplang.machine.scheduler.cancellation import (
@@ -28,25 +31,129 @@ from sexplang.machine.scheduler.cancellation import (
     cancel,
     check_scope_depth,
     end_by_limit,
+    end_fork,
     fail_uncaught,
     reach_limit,
     refuse_request,
 )
-from sexplang.machine.scheduler.forks import end_branch, fork
-from sexplang.machine.scheduler.jobs import begin_job, grant_permits, wait_for_permit
-from sexplang.machine.scheduler.partial_results import describe_expired
-from sexplang.machine.scheduler.permits import PermitQueue
-from sexplang.machine.scheduler.plan_graphs import judge
+from sexplang.machine.scheduler.partial_results import errors_of_nodes
+from sexplang.machine.scheduler.permits import (
+    PermitQueue,
+    begin_job,
+    grant_permits,
+    wait_for_permit,
+)
+from sexplang.machine.scheduler.plan_graphs import judge, nodes_to_begin, start_of, values_so_far
 from sexplang.machine.scopes.budgets import Meter
 from sexplang.machine.scopes.deadlines import Ledger, Pause, Slice, Slicing
-from sexplang.machine.stack import BOTTOM, BranchEnd, Exit, give
-from sexplang.machine.unwind import leave_scope, raise_error
+from sexplang.machine.stack import BASE, BOTTOM, BranchEnd, Exit, Parent, Step, give
+from sexplang.machine.unwind import Unwinding, add_refusals, leave_scope, raise_error, suppress
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.effect import UNMADE, Part, Request, SoFar, partial_usage, unknown
 from sexplang.terms.task import error_of
 from sexplang.terms.values.boundary import materialize
 from sexplang.terms.values.value import Fault, Record, Value
 from sexplang.terms.work import Begins, Ends, Work
+
+_DEEPEST = 2_000
+"""The greatest depth of branches in branches. Each knows all around it."""
+
+
+def fork(scheduler: "Scheduler", branch: Branch, left: exits.Fork) -> None:
+    """Fork a branch, unless there would be too many branches."""
+    width, most = len(left.starts), scheduler.limits.branches
+    deep = len(branch.path) // 2 >= _DEEPEST
+    if deep or len(scheduler.table.branches) + min(width, left.limit) > most:
+        depth = _DEEPEST if deep else None
+        reach_limit(scheduler, branch, too_many_branches(most, depth), left)
+        return
+    made = make_fork(branch, left)
+    first = range(min(width, left.limit)) if left.after is None else nodes_to_begin(made, None)
+    _begin_branches(scheduler, made, first)
+
+
+def _begin_branches(scheduler: "Scheduler", branch: Forked, indexes: Sequence[int]) -> None:
+    """Start branches of a fork."""
+    around = branch.s[4] if branch.s[0] is BASE else None
+    onward = None if around is None else around.onward or around
+    parent = Parent(branch.s, len(branch.path) // 2, branch.k, onward)
+    context = branch.s[3]
+    base = (BASE, BOTTOM, None, context, parent)
+    steps = []
+    for index in reversed(indexes):
+        path = (*branch.path, branch.fork, index)
+        if context.work is not None:
+            work = _begin_span(scheduler, branch, path)
+            base = (BASE, BOTTOM, None, context.with_work(work), parent)
+        fn, a = branch.starts[index] if branch.after is None else start_of(branch, index)
+        steps.append((path, (fn, a, BOTTOM, base)))
+    scheduler.table.begin(steps)
+    scheduler.table.put(branch.path, branch.with_values(branch.values, len(indexes)))
+
+
+def _begin_span(scheduler: "Scheduler", branch: Forked, path: Path) -> Work:
+    """Begin the traced work of a branch."""
+    kind = "race" if branch.race else "branch"
+    before = () if branch.after is None else branch.after[path[-1]]
+    after = tuple([branch_id((*path[:-1], each)) for each in before])
+    work = Work(branch_id(path), kind, str(path[-1]), branch.s[3].work, after)
+    scheduler.events.append(Begins(work, branch.path))
+    return work
+
+
+def end_branch(scheduler: "Scheduler", branch: Branch, left: BranchEnd) -> None:
+    """End a branch. Its parent gets its value, unless it was cancelled."""
+    value, table = left.value, scheduler.table
+    refusals: tuple[Record, ...] = ()
+    if isinstance(value, Unwinding):
+        refusals, value = value.suppressed, None
+    if not branch.path:
+        if scheduler.failing is not None:
+            scheduler.failing = suppress(scheduler.failing, refusals)
+        scheduler.ended, scheduler.value = True, value
+        return
+    table.remove(branch.path, None)
+    forked = table.branches[branch.path[:-2]]
+    assert isinstance(forked, Forked)
+    if forked.s[3].work is not None:
+        error = value.error if isinstance(value, exits.Lost) else None
+        scheduler.events.append(Ends(branch_id(branch.path), materialize(error), branch.leaving))
+    values = forked.values.set(branch.path[-1], value)
+    parent = forked.with_values(values, -1)
+    if parent.cut is not None and refusals:
+        parent = evolve(parent, cut=add_refusals(parent.cut, refusals))
+    table.put(parent.path, parent)
+    if parent.cut is not None:
+        if parent.alive == 0:
+            table.schedule(parent, parent.cut)
+    elif parent.race and not isinstance(value, exits.Lost):
+        end_fork(scheduler, parent, (parent.k[0], value, parent.k, parent.s))
+    elif isinstance(value, exits.Settled) and value.ends:
+        results = values_so_far(parent, errors_of_nodes(scheduler, parent))
+        end_fork(scheduler, parent, (parent.k[0], results, parent.k, parent.s))
+    elif len(values) == parent.width:
+        _join(scheduler, parent)
+    elif parent.after is not None:
+        _begin_branches(scheduler, parent, nodes_to_begin(parent, branch.path[-1]))
+    elif len(values) + parent.alive < parent.width:
+        _begin_branches(scheduler, parent, (len(values) + parent.alive,))
+
+
+def _join(scheduler: "Scheduler", parent: Forked) -> None:
+    """Let the fork go on with the values of its branches, which have all ended."""
+    k, s = parent.k, parent.s
+    values = tuple([parent.values[at] for at in range(parent.width)])
+    step: Step
+    if parent.after is not None:
+        step = k[0], values_so_far(parent, {}), k, s
+    elif parent.race:
+        step = raise_error, all_failed(values), k, s
+    else:
+        step = k[0], values, k, s
+    scheduler.table.schedule(parent, step)
+
+
+# -- The scheduler --------------------------------------------------------------------------------
 
 
 class Scheduler:
@@ -142,18 +249,7 @@ class Scheduler:
     def fire(self, id: str) -> None:
         """Let a deadline pass. Every branch under it that waits or computes ends there, one after
         the other, as soon as those that compute elsewhere wait."""
-        table = self.table
-        found = [
-            branch
-            for branch in table.before.values()
-            if isinstance(branch, (Waiting, Queued, Ready)) and id in branch.s[3].scopes
-        ]
-        found.sort(key=lambda branch: branch.path)
-        stopped = {branch.path for branch in found if isinstance(branch, Ready)}
-        table.ready = [path for path in table.ready if path not in stopped]
-        scope = self.ledger.fire(id)
-        error = scope.expire(self.steps - scope.began if stopped else None)
-        error = describe_expired(error, found)
+        found, error = self.ledger.expire(id, self.table, self.steps)
         self._expired[:0] = [(branch, id, error) for branch in found]
 
     def resume_slice(self, pause: Pause) -> None:

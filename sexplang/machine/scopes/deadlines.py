@@ -11,6 +11,8 @@ from typing import Any
 from sexplang.machine.exits import AskHost, EnterScope
 from sexplang.machine.scheduler.branches import (
     Branch,
+    BranchTable,
+    Job,
     Path,
     Queued,
     Ready,
@@ -18,8 +20,7 @@ from sexplang.machine.scheduler.branches import (
     Waiting,
     request_id,
 )
-from sexplang.machine.scheduler.partial_results import waiting_error
-from sexplang.machine.scheduler.permits import Job
+from sexplang.machine.scheduler.partial_results import describe_expired, waiting_error
 from sexplang.machine.scopes.budgets import (
     Accounts,
     Bounds,
@@ -218,13 +219,23 @@ class Ledger:
         known = [self.accounts[id] for id in scopes]
         return tuple([each for each in known if each.seconds is not None and not each.fired])
 
-    def fire(self, id: str) -> Scope:
-        """Let a deadline pass."""
+    def expire(self, id: str, table: BranchTable, steps: int) -> tuple[list[Branch], Record]:
+        """Let a deadline pass. Return the branches under it that wait or compute, which are to end
+        in this order, and the error for them. Those that compute are no longer ready."""
+        found = [
+            branch
+            for branch in table.before.values()
+            if isinstance(branch, (Waiting, Queued, Ready)) and id in branch.s[3].scopes
+        ]
+        found.sort(key=lambda branch: branch.path)
+        stopped = {branch.path for branch in found if isinstance(branch, Ready)}
+        table.ready = [path for path in table.ready if path not in stopped]
         scope = evolve(self.accounts[id], fired=True)
         self.accounts = self.accounts.set(id, scope)
         if id in self.timers:
             self.timers = self.timers.delete(id)
-        return scope
+        error = scope.expire(steps - scope.began if stopped else None)
+        return found, describe_expired(error, found)
 
     def count(self, scopes: tuple[str, ...], by: int) -> None:
         """Count a branch that begins or ends to wait under the scopes."""

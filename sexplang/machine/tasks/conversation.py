@@ -6,9 +6,9 @@ two replies, so a continuation captured here captures the conversation.
 
 from typing import Any, Literal, TypeAlias
 
+from sexplang.machine.errors import return_value
 from sexplang.machine.exits import BeginSpan, EndSpan, EnterScope, Fork
 from sexplang.machine.handlers import fail, is_handled, perform
-from sexplang.machine.positions.error_positions import return_value
 from sexplang.machine.stack import BOTTOM, Closure, Code, Ctx, Frame, Segment, Step, leave
 from sexplang.machine.unwind import ClauseCode, HandlerKind
 from sexplang.terms.classes.node import evolve

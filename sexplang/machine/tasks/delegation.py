@@ -1,10 +1,9 @@
 """The primitives of `stdlib/` for tasks: to find a task, to run it, to make a result."""
 
 from sexplang.machine.code.application import apply, task_inputs
-from sexplang.machine.errors import error_from
+from sexplang.machine.errors import call_frame, error_from
 from sexplang.machine.exits import BeginSpan, EndSpan, ReadLimits
 from sexplang.machine.handlers import fail
-from sexplang.machine.positions.error_positions import call_frame
 from sexplang.machine.stack import BOTTOM, Frame, Kind, Linked, Segment, Step, give
 from sexplang.machine.tasks.conversation import call_task, continue_task
 from sexplang.terms.source import Span

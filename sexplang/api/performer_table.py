@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sexplang.api.python_functions import Awaited, Functions, performer, reply_with
 from sexplang.api.python_tools import Tool
-from sexplang.api.python_values import from_model
+from sexplang.api.python_values import Awaited, Functions, from_model, performer, reply_with
 from sexplang.machine import Failed
 from sexplang.runtime import Permissions, Refusal, Settings, performers
 from sexplang.runtime.driver.events import Event

@@ -5,8 +5,8 @@ import os
 import re
 
 from sexplang.api import argument_checks
-from sexplang.api.concealment import Concealing, conceal
-from sexplang.api.python_functions import Functions, bad_function, check_names, operation, primitive
+from sexplang.api.python_values import Functions, bad_function, check_names, operation, primitive
+from sexplang.guards.secrets import Concealing, conceal
 from sexplang.machine import HIGHER, Suspended, state_of
 from sexplang.package.package_data import text_at
 from sexplang.pipeline import pipeline

@@ -8,9 +8,8 @@ from sexplang.api import argument_checks
 from sexplang.api.mcp_servers import serving
 from sexplang.api.performer_table import Model
 from sexplang.api.program_source import permissions_for
-from sexplang.api.python_functions import Functions
 from sexplang.api.python_tools import tools_of
-from sexplang.api.python_values import result
+from sexplang.api.python_values import Functions, result
 from sexplang.api.run_start import (
     Runnable,
     Settings,

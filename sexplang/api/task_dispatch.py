@@ -10,9 +10,8 @@ from typing import Any, TypedDict, Unpack
 
 from sexplang.api import argument_checks
 from sexplang.api.performer_table import Model
-from sexplang.api.python_functions import Functions
 from sexplang.api.python_tools import tools_of
-from sexplang.api.python_values import TaskResult, python, value
+from sexplang.api.python_values import Functions, TaskResult, python, value
 from sexplang.api.run_start import Tools, Watch
 from sexplang.api.runner import arun, run
 from sexplang.guards.secrets import look, redact

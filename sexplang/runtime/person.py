@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from sexplang.runtime.driver.answers import Performer
+from sexplang.runtime.driver.requests import Performer
 from sexplang.runtime.files.surrogates import require_text
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import frozen

@@ -6,8 +6,8 @@ from time import time
 from typing import Any
 
 from sexplang.guards.secrets import redact_text
-from sexplang.runtime.driver.answers import OutputLost, Performer, Watch
 from sexplang.runtime.driver.events import Progressed
+from sexplang.runtime.driver.requests import OutputLost, Performer, Watch
 from sexplang.runtime.files.surrogates import require_text
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.effect import Request

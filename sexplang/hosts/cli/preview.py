@@ -42,8 +42,8 @@ def show_preview(settings: Settings, asked: Dispatched, source: Source) -> int:
     """
     from sexplang.runtime import Journal, Refusal, drive, performers
     from sexplang.runtime import Settings as RunSettings
-    from sexplang.runtime.driver.answers import OutputLost
-    from sexplang.runtime.driver.virtual_clock import VirtualClock
+    from sexplang.runtime.driver.deadlines import VirtualClock
+    from sexplang.runtime.driver.requests import OutputLost
     from sexplang.runtime.models import predict_model
 
     try:

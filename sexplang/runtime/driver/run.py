@@ -22,10 +22,15 @@ from sexplang.machine import (
     hold_attempt,
     state_of,
 )
-from sexplang.runtime.driver.answers import (
+from sexplang.runtime.driver.deadlines import Deadlines
+from sexplang.runtime.driver.events import Finished, Queued, Started, Withdrawn
+from sexplang.runtime.driver.requests import (
     PLAIN_CLASSES,
     DeferredReply,
+    InFlight,
     Performers,
+    RequestQueue,
+    SingleFlight,
     Watch,
     attempts_of,
     close_awaitable,
@@ -34,10 +39,6 @@ from sexplang.runtime.driver.answers import (
     read_reply,
     refuse_unhandled,
 )
-from sexplang.runtime.driver.deadlines import Deadlines
-from sexplang.runtime.driver.events import Finished, Queued, Started, Withdrawn
-from sexplang.runtime.driver.request_queue import RequestQueue
-from sexplang.runtime.driver.single_flight import InFlight, SingleFlight
 from sexplang.runtime.journal.journal import (
     ATTEMPT,
     Journal,

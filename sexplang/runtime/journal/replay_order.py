@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import Any
 
-from sexplang.runtime.driver.answers import DeferredReply
+from sexplang.runtime.driver.requests import DeferredReply
 from sexplang.runtime.journal.journal import ATTEMPT, digest
 from sexplang.runtime.refusal import Refusal, Unrecorded, refuse
 from sexplang.terms.classes.node import define, field

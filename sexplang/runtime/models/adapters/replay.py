@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any
 
 from sexplang.guards.secrets import redact
-from sexplang.runtime.driver.answers import DeferredReply, Performer, read_reply
 from sexplang.runtime.driver.deadlines import Deadlines
+from sexplang.runtime.driver.requests import DeferredReply, Performer, read_reply
 from sexplang.runtime.journal.journal import CANCEL, CUT, PASSED, Row
 from sexplang.runtime.journal.recording_reader import (
     TORN,

@@ -250,24 +250,6 @@ class Awaited:
         close_awaitable(self._reply)
 
 
-def check_names(functions: Functions, *, taken: Mapping[str, Any]) -> None:
-    """Raise Diagnostics for a name that is no symbol or has a meaning already."""
-    from sexplang.compiler.forms.shapes import RESERVED
-    from sexplang.reader import read
-    from sexplang.terms.form import Name
-    from sexplang.terms.source import Source
-
-    for name in functions:
-        try:
-            forms = read(Source(f"the name {name}", name))
-        except Diagnostics:
-            forms = ()
-        if len(forms) != 1 or type(forms[0]) is not Name or "." in name:
-            raise bad_function(name, "this is no name in a program", "write words with hyphens")
-        if name in RESERVED or name in taken:
-            raise bad_function(name, "every program has this name already", "choose another")
-
-
 def bad_function(name: str, why: str, hint: str | None = None) -> Diagnostics:
     """Return the Diagnostics for a Python function that cannot be registered."""
     look()

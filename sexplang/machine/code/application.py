@@ -28,7 +28,7 @@ _CALLED = frozenset([Task, Operation, Higher])
 Entry = Callable[[tuple[Value, ...], Frame, Segment, "Span | None"], Step]
 
 ENTRIES: dict[str, Entry] = {}
-"""The prelude functions that call back, by name; `higher` fills it."""
+"""The prelude functions that call back, by name; `roster` fills it."""
 
 LABELLED: dict[str, Callable[[tuple[Value, ...], tuple[str, ...], Frame, Segment], Step]] = {}
 """The entries that also take arguments by name."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sexplang.machine.code.gather import gather
+from sexplang.machine.code.calls import gather
 from sexplang.machine.code.maker import (
     LoopCode,
     Maker,

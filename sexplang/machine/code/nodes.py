@@ -4,7 +4,7 @@ from operator import attrgetter
 from typing import Any
 
 from sexplang.machine.code import simple as pure
-from sexplang.machine.code.gather import gather
+from sexplang.machine.code.calls import gather
 from sexplang.machine.code.loops import turn
 from sexplang.machine.code.maker import (
     LoopCode,

@@ -27,6 +27,7 @@ from sexplang.machine.scheduler.partial_results import (
     add_partial_results,
     collect_from_branches,
     collect_partial_results,
+    conversations,
     errors_of_cancelled,
     report_cut,
 )
@@ -34,7 +35,6 @@ from sexplang.machine.scheduler.plan_graphs import add_finished, values_so_far
 from sexplang.machine.scopes.budgets import Refused
 from sexplang.machine.scopes.deadlines import find_form, find_plan, is_cleaning, pending_error
 from sexplang.machine.stack import Ctx, Segment, Step
-from sexplang.machine.tasks.conversation import conversations
 from sexplang.machine.unwind import (
     abandon,
     abandon_all,

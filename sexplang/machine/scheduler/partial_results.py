@@ -19,12 +19,26 @@ from sexplang.machine.scheduler.branches import (
     is_graph,
     registers_of,
 )
-from sexplang.machine.stack import BASE, BOTTOM, Continuation, Ctx, Frame, Segment, Step
+from sexplang.machine.stack import (
+    BASE,
+    BOTTOM,
+    Continuation,
+    Ctx,
+    Frame,
+    Segment,
+    Step,
+)
 from sexplang.machine.tasks.conversation import CONVERSATION
 from sexplang.machine.unwind import ClauseCode, HandlerKind
 from sexplang.terms.classes.node import node
 from sexplang.terms.effect import Part
-from sexplang.terms.task import Cut, Session, cut_off, error_record, together
+from sexplang.terms.task import (
+    Cut,
+    Session,
+    cut_off,
+    error_record,
+    together,
+)
 from sexplang.terms.values.value import Record, Value
 
 if TYPE_CHECKING:
@@ -289,3 +303,14 @@ CUT_SHORT = HandlerKind({"error": (ClauseCode(_begin_report, 2, "never", ()),)},
 """A kind that is never on a stack: it names the clause, so that a run can be frozen meanwhile."""
 
 (_REPORT,) = CUT_SHORT.clauses["error"]
+
+
+def conversations(s: Segment, node: Segment) -> list[Session]:
+    """Return the sessions of the conversations between `s` and `node`, innermost first."""
+    sessions = []
+    while s is not node and s is not None:
+        if s[0] is CONVERSATION:
+            sessions.append(s[4][0])
+        below = s[2]
+        s = below if below is not None or s[4] is None else s[4].s
+    return sessions

@@ -218,17 +218,6 @@ CONVERSATION = HandlerKind({"error": (ClauseCode(_fail, 1, "never", ()),)}, None
 template is the next segment below, and the task if the call gives its TaskResult."""
 
 
-def conversations(s: Segment, node: Segment) -> list[Session]:
-    """Return the sessions of the conversations between `s` and `node`, innermost first."""
-    sessions = []
-    while s is not node and s is not None:
-        if s[0] is CONVERSATION:
-            sessions.append(s[4][0])
-        below = s[2]
-        s = below if below is not None or s[4] is None else s[4].s
-    return sessions
-
-
 def _give_failed(env: Any, k: Frame, s: Segment) -> Step:
     error = env[-2]
     assert isinstance(error, Record)

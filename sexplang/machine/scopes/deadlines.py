@@ -222,7 +222,7 @@ class Ledger:
     def expire(self, id: str, table: BranchTable, steps: int) -> tuple[list[Branch], Record]:
         """Let a deadline pass. Return the branches under it that wait or compute, which are to end
         in this order, and the error for them. Those that compute are no longer ready."""
-        found = [
+        found: list[Branch] = [
             branch
             for branch in table.before.values()
             if isinstance(branch, (Waiting, Queued, Ready)) and id in branch.s[3].scopes

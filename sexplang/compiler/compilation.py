@@ -9,18 +9,18 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from types import GeneratorType
 from typing import Any, TypeAlias
 
-from sexplang.compiler.forms.shapes import RESERVED, SHAPES
-from sexplang.compiler.names.bindings import (
+from sexplang.compiler.bindings import (
     CALLS,
     KEPT,
     TAIL,
     Continuation,
     Keyword,
+    NameTable,
     Place,
     Shape,
+    readable,
 )
-from sexplang.compiler.names.name_table import NameTable
-from sexplang.compiler.names.readable_names import readable
+from sexplang.compiler.forms.shapes import RESERVED, SHAPES
 from sexplang.terms.core import Const, Core
 from sexplang.terms.diagnostic import Diagnostic, Label, Severity
 from sexplang.terms.form import Form, ListForm, Name, source_name

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
+from sexplang.compiler.bindings import Place
 from sexplang.compiler.compilation import Lowered, Lowering, Steps
 from sexplang.compiler.forms.quotation import datum
 from sexplang.compiler.forms.shapes import word_of
-from sexplang.compiler.names.bindings import Place
-from sexplang.compiler.units.bodies import body
+from sexplang.compiler.functions import body
 from sexplang.terms.core import And, Call, CallPrimitive, Const, Core, If, Let, Local, Or
 from sexplang.terms.form import Form, ListForm, Literal, Name, source_name
 from sexplang.terms.source import Span

@@ -2,19 +2,22 @@
 
 from typing import Any
 
+from sexplang.compiler.bindings import NamedFunction
 from sexplang.compiler.compilation import IN_CLAUSE, IN_LOOP, Lowered, Lowering, Steps
-from sexplang.compiler.forms.functions import Draft, draft, finish, is_lambda
 from sexplang.compiler.forms.shapes import RESERVED
-from sexplang.compiler.names.bindings import NamedFunction
-from sexplang.compiler.units.bodies import (
+from sexplang.compiler.functions import (
+    Definition,
+    Draft,
     bindings_of,
     body,
+    draft,
+    finish,
+    is_lambda,
     nest,
     shape_of,
     statements,
 )
-from sexplang.compiler.units.macros import expand_head
-from sexplang.compiler.units.statements import Definition
+from sexplang.compiler.macros import expand_head
 from sexplang.terms.core import CallKnown, Const, Core, Lambda, Let, Loop, Recur, Repeat
 from sexplang.terms.form import Form, ListForm, Name, VectorForm
 

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable
 
-from sexplang.compiler.compilation import AT_HEAD, Lowering
-from sexplang.compiler.forms.shapes import HABITS, PARTS, RESERVED, SHAPES
-from sexplang.compiler.names.bindings import (
+from sexplang.compiler.bindings import (
     KEPT,
     Binding,
     Continuation,
@@ -13,8 +11,10 @@ from sexplang.compiler.names.bindings import (
     NamedFunction,
     Namespace,
     Place,
+    split_path,
 )
-from sexplang.compiler.names.readable_names import split_path
+from sexplang.compiler.compilation import AT_HEAD, Lowering
+from sexplang.compiler.forms.shapes import HABITS, PARTS, RESERVED, SHAPES
 from sexplang.terms.core import Const, Core, Known, Local, MakeTable, Path
 from sexplang.terms.diagnostic import Label
 from sexplang.terms.form import MARK, Name

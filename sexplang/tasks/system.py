@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from sexplang.tasks.plans.artifacts import outputs
-from sexplang.tasks.plans.bids import bids
-from sexplang.tasks.plans.forecast import foreseen
+from sexplang.tasks.plans.bids import bids, foreseen
 from sexplang.tasks.plans.judgement import judge
-from sexplang.tasks.plans.ledger import Planning
+from sexplang.tasks.plans.proposal import Planning
 from sexplang.tasks.prompt.compaction import compact
 from sexplang.tasks.prompt.window import FRACTION, WINDOWS, windows
 from sexplang.tasks.requests.match import match, name_request
@@ -24,10 +23,10 @@ from sexplang.tasks.session import (
     Rules,
     Setup,
 )
+from sexplang.tasks.start.call_settings import NO_OVERRIDES, overrides_of
 from sexplang.tasks.start.opening_request import continue_conversation, open_conversation
-from sexplang.tasks.start.parameters import NO_OVERRIDES, overrides_of
 from sexplang.tasks.start.preparation import Prepared, prepare
-from sexplang.tasks.turns.finish import add_partial_notes, cut_short, in_task
+from sexplang.tasks.turns.conversation_end import add_partial_notes, cut_short, in_task
 from sexplang.tasks.turns.turns import advance_session
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.model.roles import Models

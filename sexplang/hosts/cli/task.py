@@ -15,7 +15,7 @@ from sexplang.hosts.settings.options import Settings
 from sexplang.hosts.settings.path_arguments import folder_of, status_of, text_at
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.package.process import hide
-from sexplang.tasks.start.parameters import values_of
+from sexplang.tasks.start.call_settings import values_of
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source

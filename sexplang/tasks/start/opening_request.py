@@ -30,8 +30,16 @@ from sexplang.tasks.session import (
     Rules,
     Setup,
 )
-from sexplang.tasks.settings import MINIMAL, NO_MEMORY, NOTHING_BEFORE, ContextSettings, effective
-from sexplang.tasks.start.parameters import NO_OVERRIDES, Overrides, values_of
+from sexplang.tasks.start.call_settings import (
+    MINIMAL,
+    NO_MEMORY,
+    NO_OVERRIDES,
+    NOTHING_BEFORE,
+    ContextSettings,
+    Overrides,
+    effective,
+    values_of,
+)
 from sexplang.tasks.start.preparation import Body, Prepared
 from sexplang.tasks.turns.tools import with_tools
 from sexplang.tasks.turns.turns import ask_again, ask_for_compaction, start_session

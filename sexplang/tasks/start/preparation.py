@@ -3,7 +3,7 @@
 from sexplang.tasks.prompt.context import sections
 from sexplang.tasks.prompt.window import tokens_in
 from sexplang.tasks.session import HandlerPayload, Rules, Setup
-from sexplang.tasks.settings import ContextSettings, effective
+from sexplang.tasks.start.call_settings import ContextSettings, effective
 from sexplang.tasks.turns.tools import missing_tools, offer_tools, own_tools
 from sexplang.terms.classes.node import node
 from sexplang.terms.json.json_writer import json_text

@@ -6,15 +6,18 @@ A call in the syntax of older programs, `(task (key value))`, is reported.
 from collections.abc import Sequence
 from typing import Any
 
-from sexplang.compiler.bindings import (
+from sexplang.compiler.compilation import (
+    AT_HEAD,
     Binding,
     Continuation,
+    Lowered,
+    Lowering,
     NamedFunction,
     Place,
     Signature,
+    Steps,
     signature_of,
 )
-from sexplang.compiler.compilation import AT_HEAD, Lowered, Lowering, Steps
 from sexplang.compiler.forms.shapes import CLAUSES, OLD_CALLS, word_of
 from sexplang.compiler.names import reference
 from sexplang.terms.core import (

@@ -8,8 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
-from sexplang.compiler.bindings import LaterDefinition, NamedFunction, Signature, signature_of
-from sexplang.compiler.compilation import Lowering, Steps
+from sexplang.compiler.compilation import (
+    LaterDefinition,
+    Lowering,
+    NamedFunction,
+    Signature,
+    Steps,
+    signature_of,
+)
 from sexplang.compiler.forms.shapes import RESERVED, word_of
 from sexplang.compiler.macros import (
     Syntax,

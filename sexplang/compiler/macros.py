@@ -7,15 +7,16 @@ forms (`spec/decisions/hygiene.md`).
 
 from typing import Any
 
-from sexplang.compiler.bindings import (
+from sexplang.compiler.compilation import (
     Binding,
     Keyword,
     LaterDefinition,
+    Lowered,
+    Lowering,
     NamedFunction,
     Namespace,
     Place,
 )
-from sexplang.compiler.compilation import Lowered, Lowering
 from sexplang.compiler.forms.shapes import RESERVED
 from sexplang.compiler.names import report_early_use
 from sexplang.terms.classes.node import frozen

@@ -2,18 +2,19 @@
 
 from collections.abc import Iterable
 
-from sexplang.compiler.bindings import (
+from sexplang.compiler.compilation import (
+    AT_HEAD,
     KEPT,
     Binding,
     Continuation,
     Keyword,
     LaterDefinition,
+    Lowering,
     NamedFunction,
     Namespace,
     Place,
     split_path,
 )
-from sexplang.compiler.compilation import AT_HEAD, Lowering
 from sexplang.compiler.forms.shapes import HABITS, PARTS, RESERVED, SHAPES
 from sexplang.terms.core import Const, Core, Known, Local, MakeTable, Path
 from sexplang.terms.diagnostic import Label

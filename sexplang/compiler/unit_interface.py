@@ -6,8 +6,16 @@ What it imports and declares is bound before the rest is compiled.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, get_args
 
-from sexplang.compiler.bindings import Binding, Keyword, NamedFunction, Namespace, Place, Signature
-from sexplang.compiler.compilation import Lowering, Steps
+from sexplang.compiler.compilation import (
+    Binding,
+    Keyword,
+    Lowering,
+    NamedFunction,
+    Namespace,
+    Place,
+    Signature,
+    Steps,
+)
 from sexplang.compiler.forms.quotation import datum
 from sexplang.compiler.forms.shapes import SHAPES, word_of
 from sexplang.compiler.functions import Definition, Statement, duplicate

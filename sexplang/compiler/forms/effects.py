@@ -5,9 +5,18 @@ budgets.
 from collections.abc import Generator
 from typing import Any
 
-from sexplang.compiler.bindings import CALLS, KEPT, KINDS, TAIL, Continuation
 from sexplang.compiler.calls import check_count, plain_arguments
-from sexplang.compiler.compilation import IN_CLAUSE, Lowered, Lowering, Steps
+from sexplang.compiler.compilation import (
+    CALLS,
+    IN_CLAUSE,
+    KEPT,
+    KINDS,
+    TAIL,
+    Continuation,
+    Lowered,
+    Lowering,
+    Steps,
+)
 from sexplang.compiler.forms.shapes import word_of
 from sexplang.compiler.functions import body, duplicate
 from sexplang.compiler.names import mention

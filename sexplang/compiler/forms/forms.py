@@ -1,9 +1,25 @@
 """The table of special forms, with the function that lowers each."""
 
-from sexplang.compiler.bindings import Continuation, Keyword
 from sexplang.compiler.calls import call
-from sexplang.compiler.compilation import Lower, Lowered, Lowering
-from sexplang.compiler.forms.choices import and_, case, cond, if_, or_, thread, unless, when
+from sexplang.compiler.compilation import Continuation, Keyword, Lower, Lowered, Lowering
+from sexplang.compiler.forms.control import (
+    and_,
+    begin,
+    case,
+    cond,
+    if_,
+    lambda_,
+    let,
+    let_star,
+    letrec,
+    loop,
+    or_,
+    outside_body,
+    recur,
+    thread,
+    unless,
+    when,
+)
 from sexplang.compiler.forms.effects import (
     abandon,
     attempt,
@@ -16,16 +32,6 @@ from sexplang.compiler.forms.effects import (
     try_,
     with_budget,
     with_timeout,
-)
-from sexplang.compiler.forms.lets import (
-    begin,
-    lambda_,
-    let,
-    let_star,
-    letrec,
-    loop,
-    outside_body,
-    recur,
 )
 from sexplang.compiler.forms.match import match
 from sexplang.compiler.forms.quotation import (

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Generator
 from typing import Any, TypeGuard
 
-from sexplang.compiler.bindings import Place
 from sexplang.compiler.calls import lower_call
-from sexplang.compiler.compilation import Lowering, Steps
+from sexplang.compiler.compilation import Lowering, Place, Steps
 from sexplang.compiler.forms.quotation import datum, entries
 from sexplang.compiler.forms.shapes import word_of
 from sexplang.compiler.functions import REST, body, duplicate

@@ -22,7 +22,7 @@ from sexplang.tasks.requests.match import (
 )
 from sexplang.tasks.requests.subtask_request import fields_of
 from sexplang.tasks.start.call_settings import fill_inputs, fits
-from sexplang.tasks.start.preparation import Prepared
+from sexplang.tasks.start.opening_request import Prepared
 from sexplang.terms.plan import Standing
 from sexplang.terms.task import Broke, Conversation, Match, Session, Want
 from sexplang.terms.template import Template

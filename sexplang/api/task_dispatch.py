@@ -17,7 +17,6 @@ from sexplang.api.runner import arun, run
 from sexplang.guards.secrets import look, redact
 from sexplang.machine import Failed, Limits
 from sexplang.pipeline import dispatcher
-from sexplang.pipeline.builder import Find
 from sexplang.pipeline.dispatcher import (
     Dispatched,
     Path,
@@ -26,6 +25,7 @@ from sexplang.pipeline.dispatcher import (
     make_result,
     unreadable,
 )
+from sexplang.pipeline.pipeline import Find
 from sexplang.pipeline.task_library import Library
 from sexplang.pipeline.task_library import library as read_library
 from sexplang.runtime import Permissions

@@ -7,8 +7,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Literal
 
-from sexplang.pipeline.builder import Find
-from sexplang.pipeline.pipeline import build
+from sexplang.pipeline.pipeline import Find, build
 from sexplang.terms.classes.node import evolve, frozen
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.program import Input, Program

@@ -195,7 +195,7 @@ BUGS = [
     Bug(
         "the bindings of a let see each other",
         "agrees",
-        "compiler/forms/lets.py",
+        "compiler/forms/control.py",
         (
             (
                 "    pairs = bindings_of(c, form, form.items[1], unique=True)\n    values",

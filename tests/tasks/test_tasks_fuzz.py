@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tasks_driver import matching, system, template, uses
 
-from sexplang.tasks.settings import DEFAULTS, effective, read_requested
+from sexplang.tasks.start.call_settings import DEFAULTS, effective, read_requested
 from sexplang.terms.task import Broke, Finished, Perform
 from sexplang.terms.template import ContextManagement, OutputFormat
 from sexplang.terms.values.boundary import plain

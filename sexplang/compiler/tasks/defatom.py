@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from sexplang.compiler.compilation import Lowering
-from sexplang.compiler.forms.functions import OPTIONAL, REST
 from sexplang.compiler.forms.shapes import word_of
+from sexplang.compiler.functions import OPTIONAL, REST
 from sexplang.compiler.tasks.clause_data import (
     data,
     flag,

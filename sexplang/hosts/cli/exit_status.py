@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from sexplang.hosts.cli.guard import FAILED, MISUSE, say
-from sexplang.hosts.settings.options import Settings
+from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source

@@ -11,7 +11,7 @@ from sexplang.hosts.cli.guard import DONE, MISUSE
 from sexplang.hosts.cli.programs import outcome_of, permissions_of
 from sexplang.hosts.settings.configuration import apply_configuration
 from sexplang.hosts.settings.mcp_options import describe_tools, servers_of
-from sexplang.hosts.settings.options import Settings
+from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.pipeline.dispatcher import Dispatched
 from sexplang.terms.diagnostic import Diagnostics

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from sexplang.hosts.settings.model_options import parse_models
+from sexplang.hosts.settings.run_arguments import parse_models
 from sexplang.runtime.driver.events import model_name_of
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import evolve

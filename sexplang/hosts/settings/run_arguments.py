@@ -1,16 +1,19 @@
-"""The options of `sexplang run` and its settings, without a command line library.
+"""The arguments of `sexplang run` and its settings, read without a command line library.
 
-The table below is the only list of options. click's options are made from it, and so is the quick
-parser for a plain `run`. Arguments that the quick parser does not understand go to click, which
-explains them.
+The table of options is the only one. click's options are made from it, and so is the quick parser
+for a plain `run`. Arguments that the quick parser does not understand go to click, which explains
+them. The values of `--model` and `--budget` are read here too.
 """
 
+import os
 import re
 from typing import Any, Literal
 
-from sexplang.hosts.settings.model_options import misfit
 from sexplang.terms.classes.node import frozen
-from sexplang.terms.model.roles import Models
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.model.roles import ALL, Models, read_models, without_credentials
+from sexplang.terms.program import Program
+from sexplang.terms.values.value import Fault, Value
 
 Kind = Literal["flag", "text", "texts", "count"]
 
@@ -179,10 +182,6 @@ def complete_settings(rest: list[str], found: dict[str, Any]) -> Settings | None
 
 def check_files(settings: Settings) -> None:
     """Raise Diagnostics if the recording or the trace has an empty name, or both have the same."""
-    import os
-
-    from sexplang.terms.diagnostic import Diagnostic, Diagnostics
-
     record, trace = settings.record, settings.trace
     hint = "for example --record run.jsonl --trace spans.jsonl"
     if "" in (record, trace):
@@ -246,3 +245,88 @@ def _once(context: Any, option: Any, values: tuple[Any, ...]) -> Any:
     if len(values) > 1:
         raise click.BadParameter("it is given twice; give it once", context, option)
     return values[0] if values else None
+
+
+_WHOLE = r"(?i:(scripted|replay|local):|([a-z]+:)?https?://)"
+"""The beginnings of models whose names may contain `=`."""
+
+
+def pair(word: str) -> tuple[str | None, str]:
+    """Return name and model of `NAME=M`; `M` alone is `default=M` with no name."""
+    name, equals, model = word.partition("=")
+    if not equals or re.match(_WHOLE, word):
+        return None, word
+    return None if name == "default" else name, model
+
+
+def misfit(words: tuple[str, ...]) -> str | None:
+    """Return the error in the values of `--model`; None if there is none."""
+    seen: dict[str | None, str] = {}
+    for word in words:
+        name, model = pair(without_credentials(word, {}))
+        if name == "":
+            return f"`={model}` names nobody before `=`; write NAME={model or 'MODEL'}"
+        if not model:
+            return f"`{word}` says no model; write {name or 'NAME'}=local or another model"
+        if name in seen and name is None:
+            return "it is given twice; give it once, and others with a name: NAME=MODEL"
+        if name in seen:
+            other = without_credentials(word, {})
+            return f"`{name}` is given twice, `{seen[name]}` and `{other}`; give it once"
+        seen[name] = without_credentials(word, {})
+    return None
+
+
+def parse_models(words: tuple[str, ...]) -> Models:
+    """Return the Models of values without error."""
+    pairs = [pair(word) for word in words]
+    default = next((model for name, model in pairs if name is None), None)
+    return read_models(default, {name: model for name, model in pairs if name is not None})
+
+
+def find_unused(
+    words: tuple[str, ...], program: Program, inputs: tuple[str, ...]
+) -> tuple[Diagnostic, ...]:
+    """Return a warning for each name that neither the texts of a program nor its inputs contain."""
+    names = [name for name, _ in map(pair, words) if name is not None and name != ALL]
+    if not names:
+        return ()
+    from sexplang.analysis.model_names import find_unnamed
+
+    leading = [model for _, model in map(pair, words)]  # a role may stand for another
+    return tuple(
+        [
+            Diagnostic(
+                "unused-model",
+                message,
+                severity="warning",
+                hint=f"{has}; --model M answers where it names none",
+            )
+            for message, has in find_unnamed(program, names, (*leading, *inputs))
+        ]
+    )
+
+
+_MEASURE = "([0-9]{1,18}([.][0-9]*)?|[.][0-9]+)(e[-+]?[0-9]{1,2})?"
+
+
+_BUDGET = "for example --budget calls=20,tokens=50000,usd=0.5,seconds=60"
+
+
+def budget_of(text: str) -> dict[str, Value]:
+    """Return the table of a budget for `calls=20,usd=0.5`. Raises Diagnostics."""
+    from sexplang.machine.scopes.budgets import check_budget, no_bound
+
+    budget: dict[str, Value] = {}
+    try:
+        for part in text.split(","):
+            name, _, amount = part.partition("=")
+            if not re.fullmatch(_MEASURE, amount):
+                raise no_bound(part, _BUDGET)
+            if name in budget:
+                raise Fault("wrong-type", f"the bound `{name}` of the budget is given twice")
+            budget[name] = int(amount) if amount.isdigit() else float(amount)
+        return check_budget(budget, _BUDGET)
+    except Fault as fault:
+        hint = fault.hint or _BUDGET
+        raise Diagnostics([Diagnostic("bad-input", fault.message, hint=hint)]) from None

@@ -7,17 +7,18 @@ forms (`spec/decisions/hygiene.md`).
 
 from typing import Any
 
-from sexplang.compiler.compilation import Lowered, Lowering
-from sexplang.compiler.forms.shapes import RESERVED
-from sexplang.compiler.names.bindings import (
+from sexplang.compiler.compilation import (
     Binding,
     Keyword,
     LaterDefinition,
+    Lowered,
+    Lowering,
     NamedFunction,
     Namespace,
     Place,
 )
-from sexplang.compiler.names.names import report_early_use
+from sexplang.compiler.forms.shapes import RESERVED
+from sexplang.compiler.names import report_early_use
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.core import Const, Core, Known, Local
 from sexplang.terms.diagnostic import Diagnostics

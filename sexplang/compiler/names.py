@@ -2,19 +2,20 @@
 
 from collections.abc import Iterable
 
-from sexplang.compiler.compilation import AT_HEAD, Lowering
-from sexplang.compiler.forms.shapes import HABITS, PARTS, RESERVED, SHAPES
-from sexplang.compiler.names.bindings import (
+from sexplang.compiler.compilation import (
+    AT_HEAD,
     KEPT,
     Binding,
     Continuation,
     Keyword,
     LaterDefinition,
+    Lowering,
     NamedFunction,
     Namespace,
     Place,
+    split_path,
 )
-from sexplang.compiler.names.readable_names import split_path
+from sexplang.compiler.forms.shapes import HABITS, PARTS, RESERVED, SHAPES
 from sexplang.terms.core import Const, Core, Known, Local, MakeTable, Path
 from sexplang.terms.diagnostic import Label
 from sexplang.terms.form import MARK, Name

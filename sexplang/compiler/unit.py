@@ -1,25 +1,36 @@
-"""Compilation of one file's forms to a Unit.
+"""Compilation of one file's forms to a Unit, and the operations that a Unit mentions.
 
 Law: a form that does not follow its syntax is reported, never guessed. Law: nothing here evaluates.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any
 
 from sexplang.compiler.compilation import Lowering, run
 from sexplang.compiler.forms.forms import BY_TYPE
 from sexplang.compiler.forms.shapes import RESERVED
+from sexplang.compiler.functions import split, statements
 from sexplang.compiler.tasks.defatom import CheckTemplate, LoadSchema, no_check
-from sexplang.compiler.units.bodies import statements
-from sexplang.compiler.units.exports import exports, functions_called, recall, session_exports
-from sexplang.compiler.units.imports import Load, declare, import_all, imports_of, sort
-from sexplang.compiler.units.statements import split
-from sexplang.terms.core import Const
-from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.compiler.unit_interface import (
+    Load,
+    declare,
+    exports,
+    functions_called,
+    import_all,
+    imports_of,
+    recall,
+    session_exports,
+    sort,
+)
+from sexplang.terms.classes.node import fields, has
+from sexplang.terms.core import Const, Forward, PerformOp
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.form import Form
 from sexplang.terms.macro import NewExpander
 from sexplang.terms.program import Export, Item, Unit
 from sexplang.terms.source import Source, Span
-from sexplang.terms.values.value import Task
+from sexplang.terms.texts.nearest import did_you_mean
+from sexplang.terms.values.value import Operation, Task
 
 NEEDED = (
     *("list", "append", "merge", "equal?", "list?", "length", "nth", "drop"),
@@ -98,3 +109,32 @@ def _tools(tasks: Iterable[Task]) -> list[str]:
 def _place(finding: Diagnostic) -> tuple[str, int]:
     span = finding.span
     return (span.source.name, span.start) if span is not None else ("", 0)
+
+
+def operations_in(unit: Unit) -> Iterator[tuple[str, Span]]:
+    """Yield each mention of an operation with its span."""
+    work: list[Any] = [*unit.items, *unit.functions][::-1]
+    while work:
+        node = work.pop()
+        if isinstance(node, (PerformOp, Forward)):
+            yield node.operation, node.span
+        if isinstance(node, Const):
+            if isinstance(node.value, Operation):
+                yield node.value.name, node.span
+        elif isinstance(node, tuple):
+            work.extend(reversed(node))
+        elif has(type(node)) and type(node).__module__ in _NODES:
+            work.extend([getattr(node, each.name) for each in reversed(fields(type(node)))])
+
+
+_NODES = ("sexplang.terms.core", "sexplang.terms.program")
+
+
+def unknown_effect(name: str, span: Span, known: Collection[str]) -> Diagnostic:
+    """Return the error for an operation that is not in `known`."""
+    return Diagnostic(
+        "unknown-effect",
+        f"nobody declares or handles an operation called `{name}`",
+        (Label(span, "performed here"),),
+        hint=did_you_mean(name, sorted(known), f"declare it: (define-effect ({name} …))"),
+    )

@@ -1,4 +1,4 @@
-"""A program that grows by pieces.
+"""A program that grows by pieces, and the redefinition of its names.
 
 Law: nothing is changed in place. A piece that is refused or fails leaves no trace.
 

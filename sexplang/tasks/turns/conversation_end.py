@@ -9,15 +9,21 @@ from typing import Any, NoReturn
 from sexplang.tasks import failures
 from sexplang.tasks.failures import misfit
 from sexplang.tasks.plans.artifacts import Artifacts, artifacts_of, together
-from sexplang.tasks.plans.ledger import Planning, is_plan, read_answer, strip_error, with_artifacts
-from sexplang.tasks.plans.proposal import Proposal, proposal
+from sexplang.tasks.plans.proposal import Planning, Proposal, proposal, with_artifacts
 from sexplang.tasks.prompt.history import record_history
 from sexplang.tasks.prompt.window import count_reply
 from sexplang.tasks.requests.continuation import continuation
 from sexplang.tasks.requests.subtask_request import fields_of
 from sexplang.tasks.session import NOTHING, NOTHING_LEFT_OUT, Block, HandlerSession, Reading, Rules
-from sexplang.tasks.turns.replies import Reply, model_reply, usage_of
-from sexplang.tasks.turns.tool_calls import sum_usage
+from sexplang.tasks.turns.replies import (
+    Reply,
+    is_plan,
+    model_reply,
+    read_answer,
+    strip_error,
+    sum_usage,
+    usage_of,
+)
 from sexplang.terms.classes.node import evolve, node
 from sexplang.terms.task import Cut, Session, task_result
 from sexplang.terms.values.abbreviation import MOST, part

@@ -245,11 +245,9 @@ def test_a_continuation_brings_its_plan_along():
     assert "limit-steps" == outcome.value["error"].fields["reason"]
 
 
-@pytest.mark.parametrize("around", ["", "(with-timeout 60 "])
-def test_finally_bodies_compute_no_longer_when_the_grace_is_over(around):
-    """The inner one had its five seconds, the outer one as many steps as the run may take."""
-    body = "(try (try (sleep 9) (finally (sleep 9))) (finally (f 300) (g)))"
-    text = f"{around}(with-timeout 1 (try {body} (finally (f 300)))){')' * bool(around)}"
+def ends_of_cleaning(text):
+    """The errors that end a program, by slices, each given as its details. A deadline passes when
+    all waits: that of the form, then that of the grace."""
     ends = []
     for slice in (None, Slice(), Slice(7), Slice(4_999)):
         outcome = start(built(F + text), limits=Limits(steps=1_000_000), slice=slice)
@@ -257,10 +255,54 @@ def test_finally_bodies_compute_no_longer_when_the_grace_is_over(around):
             if state_of(outcome).pause is not None:
                 outcome = advance(outcome, slice)
                 continue
-            # The shortest deadline passes: that of the form, then that of the grace.
             timers = [each for each in outcome.requests if each.operation == "timer"]
             first = min(timers, key=lambda each: each.arguments)
             outcome = outcome.resume(first.id, None, slice=slice)
         ends.append(outcome.error.fields["details"])
+    return ends
 
-    assert [{"resource": "seconds", "metrics": {"limit": 5, "used": 5}}] * 4 == ends
+
+GRACE_IS_OVER = {"resource": "seconds", "metrics": {"limit": 5, "used": 5}}
+
+
+@pytest.mark.parametrize("around", ["", "(with-timeout 60 "])
+def test_finally_bodies_compute_no_longer_when_the_grace_is_over(around):
+    """The inner one had its five seconds, the outer one as many steps as the run may take."""
+    body = "(try (try (sleep 9) (finally (sleep 9))) (finally (f 300) (g)))"
+    text = f"{around}(with-timeout 1 (try {body} (finally (f 300)))){')' * bool(around)}"
+
+    assert [GRACE_IS_OVER] * 4 == ends_of_cleaning(text)
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "(try (g) (finally (h)))",
+        "(try (g) (catch (e) (h)))",
+        "(begin (try (sleep 9) (catch (e) nil)) (h))",
+        "(begin (with-budget {calls: 1} 1) (h))",
+        "(begin (with-timeout 1 1) (h))",
+        "(begin (par 1 2) (h))",
+        "(begin (try (par 1 (g)) (catch (e) nil)) (h))",
+        "(par (try (g) (finally (h))) (try (g) (finally (h))))",
+        "(race (try (g) (finally (h))) (try (g) (catch (e) (h))))",
+        "(begin (attempt (with-timeout 1 (g))) (h))",
+    ],
+)
+@pytest.mark.parametrize("place", ["{}", "(par 1 {})"])
+def test_cleaning_up_begins_nothing_new_when_the_grace_is_over(again, place):
+    """Each new body had as many steps again: the limit on steps alone ended such a program."""
+    body = place.format("(try (sleep 9) (finally (try (sleep 9) (finally (h)))))")
+    ends = ends_of_cleaning(f"(define (h) {again}) (with-timeout 1 {body})")
+    # What a branch that was cancelled raises is nobody's.
+    passed = 5 if place == "{}" else 1
+
+    assert [passed] * 4 == [each["metrics"]["limit"] for each in ends]
+
+
+def test_a_clause_under_a_deadline_that_has_passed_does_not_go_on_for_ever():
+    """It works for who performed; the form stands in its continuation."""
+    text = """(define-effect (ask)) (define (h) (try (g) (catch (e) (h))))
+        (handle (with-timeout 1 (ask)) ((ask) k (begin (try (sleep 9) (catch (e) (h))) (k 1))))"""
+
+    assert [1] * 4 == [each["metrics"]["limit"] for each in ends_of_cleaning(text)]

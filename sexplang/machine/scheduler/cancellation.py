@@ -27,6 +27,7 @@ from sexplang.machine.scheduler.partial_results import (
     errors_of_cancelled,
 )
 from sexplang.machine.scheduler.plan_graphs import add_finished, is_graph, values_so_far
+from sexplang.machine.scheduler.termination import discard_late
 from sexplang.machine.scopes.budgets import Refused
 from sexplang.machine.scopes.deadlines import find_form, is_cleaning, pending_error
 from sexplang.machine.stack import Ctx, Segment, Step
@@ -99,7 +100,10 @@ def break_scope(
         # The finalizers replace the work that was cut, and report its partial results.
         before = pending_error(left.s)
         error = error if before is None else with_part(error, before)
-        table.schedule(branch, (raise_error, error, left.k, left.s))
+        if scheduler.grace_left(scope):
+            table.schedule(branch, (raise_error, error, left.k, left.s))
+        else:
+            discard_late(scheduler, branch, scope, error)
         return
     told, form = conversations(left.s, node), node
     target, each = table.branches[branch.path[: 2 * level]], {}

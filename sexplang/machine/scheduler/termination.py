@@ -1,7 +1,7 @@
-"""Termination by limits of the interpreter: of the run, or of a program from a model in it.
+"""Termination without unwinding: no `finally` runs and no handler inside gets an error.
 
-Nothing is unwound: no `finally` runs and no handler gets an error. Open requests are withdrawn all
-the same.
+A limit of the interpreter ends the run, or a program from a model in it. A deadline that has passed
+ends what still computes under it after its last steps. Open requests are withdrawn all the same.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,8 @@ from sexplang.machine.scheduler.branches import (
 )
 from sexplang.machine.scheduler.partial_results import add_all_partial_results
 from sexplang.machine.scopes.deadlines import find_form, find_plan
-from sexplang.machine.stack import Segment, Step
+from sexplang.machine.stack import BOTTOM, Segment, Step
+from sexplang.machine.unwind import base_of, raise_error
 from sexplang.terms.values.value import Record
 from sexplang.terms.work import Ends
 
@@ -54,6 +55,30 @@ def reach_limit(scheduler: "Scheduler", branch: Branch, error: Record, left: Any
         _end_innermost(scheduler, branch, error, (work, None, left.k, left.s))
     else:
         scheduler.broken, scheduler.ended = error, True
+
+
+def discard_late(scheduler: "Scheduler", branch: Branch, scope: str, error: Record) -> None:
+    """Discard all segments and branches under a deadline that has passed, whose form is left. The
+    error is raised below them; a branch that was cancelled ends."""
+    table, base, level = scheduler.table, base_of(registers_of(branch)[1]), len(branch.path) // 2
+    while scope in base[3].scopes and base[4] is not None and scope in base[4].s[3].scopes:
+        base, level = base_of(base[4].s), base[4].level
+    target = table.branches[branch.path[: 2 * level]]
+    if target is not branch:
+        assert isinstance(target, Forked)
+        _discard_branches(scheduler, target)
+    k, s = registers_of(target)
+    if isinstance(target, Forked) and scope not in s[3].scopes:  # it is being unwound already
+        assert target.cut is not None
+        table.schedule(target, target.cut)
+        return
+    while s[2] is not None and scope in s[3].scopes:
+        k, s = s[1], s[2]
+    if scope in s[3].scopes:
+        context = s[3].replace(scopes=tuple([id for id in s[3].scopes if id != scope]))
+        table.schedule(target, (BOTTOM[0], None, BOTTOM, (*s[:3], context, s[4])))
+    else:
+        table.schedule(target, (raise_error, error, k, s))
 
 
 def check_scope_depth(left: exits.EnterScope) -> Record | None:

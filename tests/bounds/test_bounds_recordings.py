@@ -107,6 +107,48 @@ def test_a_recording_that_stops_is_told_as_far_as_it_goes(recorded):
         assert bool(torn) == (b"\n" not in whole[size - 1 : size + 1])
 
 
+F = "(define (f n) (if (= n 0) 0 (f (- n 1))))"
+STOPS = {
+    "pause": ('(sleep 0.001) "end"', "sleep"),
+    "effect": ('(define-effect (look)) (random 9) (look) "end"', "look"),
+    "beside": ("(define-effect (look)) (par (look) (sleep 0.01))", "look"),
+    "deadline": (f'{F} (attempt (with-timeout 0.02 (f 9000000)) "late")', "passed"),
+    "deadline later": (f'{F} (sleep 0) (attempt (with-timeout 0.02 (f 9000000)) "late")', "passed"),
+}
+
+
+@pytest.mark.parametrize("stop", STOPS)
+def test_a_recording_that_stops_behind_a_whole_line_says_so(tmp_path, stop):
+    """What follows was performed, or computed without end, as if the recording were whole."""
+    text, operation = STOPS[stop]
+    path, looked = tmp_path / "run.jsonl", []
+    options = {"effects": {"look": lambda: looked.append(1)}} if "look" in text else {}
+    sexplang.run(text, record=path, **options)
+    sexplang.run(text, model=f"replay:{path}", **options)
+    found = path.read_text().splitlines(keepends=True)
+    (row,) = [at for at, x in enumerate(found) if f'"operation": "{operation}", "digest"' in x]
+    path.write_text("".join(found[:row]))
+    done = len(looked)
+
+    with pytest.raises(sexplang.Failed) as failed:
+        sexplang.run(text, model=f"replay:{path}", **options)
+
+    assert "journal-mismatch" == failed.value.error.fields["reason"]
+    assert "run.jsonl stops before its run ended" in str(failed.value)
+    assert done == len(looked)
+
+
+def test_a_recording_that_lacks_its_end_alone_gives_the_same_end(tmp_path):
+    """Its run was killed when nothing was left to be told."""
+    path = tmp_path / "run.jsonl"
+    first = sexplang.run("(sleep 0.001) (random 1000)", record=path)
+    found = path.read_text().splitlines(keepends=True)
+    assert '"ends": 0' in found[-1]
+    path.write_text("".join(found[:-1]))
+
+    assert first == sexplang.run("(sleep 0.001) (random 1000)", model=f"replay:{path}")
+
+
 FULL = OSError(28, "No space left on device")
 
 

@@ -425,7 +425,11 @@ class Run:
         """Continue the computation until every branch waits. An expired deadline ends what it
         encloses."""
         while (pause := self._pause) is not None:
-            scope = self.deadlines.find_passed(pause)
+            try:
+                scope = self.deadlines.find_passed(pause)
+            except Unrecorded as refusal:
+                self._stop(refusal.error)
+                break
             if scope is not None and not self._record(
                 make_deadline_row(scope, pause.at, pause.steps)
             ):

@@ -6,7 +6,9 @@ import pytest
 from support.command import sexplang
 from support.running import built
 
+import sexplang as embedding
 from sexplang.machine import Done, Limits, Slice, Suspended, advance, start, state_of
+from sexplang.pipeline.pipeline import tasks
 from sexplang.runtime import Journal, Settings, drive, performers
 from sexplang.runtime.journal.checksum_chain import add_checksum
 from sexplang.runtime.journal.journal import PASSED, replay
@@ -186,6 +188,54 @@ def test_what_makes_much_ends_its_slice():
     assert len(slices("(loop 20 (length (range 5)))")) == 2
     assert len(slices("(loop 20 (length (range 600000)))")) >= 20
     assert len(slices("(map (lambda (i) (length (range 600000))) (range 20))")) >= 20
+
+
+ASK = """(defatom ask (params (q string)) (instructions "{{q}}"))
+(defatom timed (params (q string)) (instructions "{{q}}") (limits timeout: 9))
+"""
+TRACED = [
+    '(ask "a")',
+    '(par (ask "a") (race (ask "b") (f 9)))',
+    '(let ((r (call-task (ask "a")))) (begin (continue r "more") 1))',
+    '(attempt (ask 5) "no")',
+    '(retry (lambda () (begin (ask "a") (error "no"))) times: 3)',
+    '(vote (lambda () (ask "a")) n: 3)',
+    '(eval-plan "(+ 1 2)")',
+    '(sequence [ask ask] "a")',
+    '(timed "a")',
+    '(spawn-subagent task: "a")',
+    '(run-parallel-subagents [{task: "a"} {task: "b"}])',
+    '(handle (+ (ask "a") (+ 1 (attempt (+ 1 (attempt (go))))) 1) ((go) k (+ (k 1) (k 2))))',
+]
+
+
+@pytest.mark.parametrize("work", TRACED)
+def test_a_traced_run_takes_the_same_steps(work):
+    """A recorded run is traced. The run that repeats it may not be, and met its deadlines
+    elsewhere, or nowhere."""
+    text = f"{F}{ASK}(define-effect (go)) (define-effect (end)) (attempt {work} 0) (f 7) (end)"
+
+    def steps(traced):
+        outcome = start(built(text), {}, tasks(), traced=traced)
+        while outcome.requests[0].operation != "end":
+            request = outcome.requests[0]
+            usage = {"input_tokens": 1, "output_tokens": 1}
+            reply = {"content": [{"type": "text", "text": "yes"}], "usage": usage}
+            is_asked = request.operation == "model"
+            outcome = outcome.resume(request.id, reply if is_asked else 1)
+        return state_of(outcome).scheduler.steps
+
+    assert steps(False) == steps(True)
+
+
+def test_a_recorded_task_before_computing_moves_no_deadline(tmp_path):
+    """The recorded run told of its task; the other one does not."""
+    timed = '(with-timeout 0.05 (begin (ask "a") (g)))'
+    text = f"{F}{ASK}(try {timed} (catch (err seconds) err.details))"
+    path = tmp_path / "run.jsonl"
+    first = embedding.run(text, model=["yes"], record=path)
+
+    assert first["steps"] > 0 and first == embedding.run(text, model=f"replay:{path}")
 
 
 @pytest.mark.parametrize(

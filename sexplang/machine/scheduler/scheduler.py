@@ -42,7 +42,7 @@ from sexplang.machine.scheduler.termination import (
 )
 from sexplang.machine.scopes.budgets import Meter
 from sexplang.machine.scopes.deadlines import Ledger
-from sexplang.machine.stack import BOTTOM, BranchEnd, Exit, give
+from sexplang.machine.stack import BOTTOM, BranchEnd, Exit, Step, give
 from sexplang.machine.unwind import leave_scope, raise_error
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.effect import UNMADE, Part, Request, SoFar, partial_usage, unknown
@@ -266,9 +266,13 @@ class Scheduler:
             grace = self.grace_left(late)
             until = before + grace if until is None else min(until, before + grace)
         left, self.steps = run(step, self.limits, used, plan, until, rest)
+        if left.__class__ in _SPANS:
+            left = self._pass_spans(branch, left, used, plan, until)
         if late is not None and slicing is None:
             while isinstance(left, exits.SliceEnd) and self.steps < before + grace:
-                left, self.steps = run(left.step, self.limits, self.steps, plan, until, left.rest)
+                now = self.steps
+                left, self.steps = run(left.step, self.limits, now, plan, until, left.rest)
+                left = self._pass_spans(branch, left, now, plan, until)
         if late is not None:
             self.late[late] = LATE_STEPS - grace + self.steps - before
         if plan is not None:
@@ -294,6 +298,27 @@ class Scheduler:
                 reach_limit(self, branch, broken, left)
                 return
         _AFTER[left.__class__](self, branch, left)
+
+    def _pass_spans(
+        self,
+        branch: Branch,
+        left: Exit,
+        used: int,
+        plan: tuple[str, int] | None,
+        until: int | None,
+    ) -> Exit:
+        """Go on over begins and ends of traced work. That work is traced takes no steps. `used` and
+        `plan` are those at the beginning of the run of steps."""
+        while isinstance(left, (exits.BeginSpan, exits.EndSpan)):
+            if isinstance(left, exits.BeginSpan):
+                step = self._begin_span(branch, left)
+            else:
+                self.events.append(Ends(left.work.id, materialize(left.error)))
+                step = left.step
+            now = self.steps - left.extra
+            allowed = None if plan is None else (plan[0], plan[1] - now + used)
+            left, self.steps = run(step, self.limits, now, allowed, until)
+        return left
 
     def _halt(self, slicing: Slicing, branch: Ready, rest: tuple[int, int] | None) -> None:
         """Let the branch go on in another slice."""
@@ -371,15 +396,11 @@ class Scheduler:
         bounds = (self.limits.subagent_seconds, self.limits.subagent_calls)
         self.table.schedule(branch, (left.k[0], bounds, left.k, left.s))
 
-    def _begin_span(self, branch: Branch, left: exits.BeginSpan) -> None:
+    def _begin_span(self, branch: Branch, left: exits.BeginSpan) -> Step:
         work = Work(f"w{self.begun}", left.kind, left.name, left.s[3].work)
         self.begun += 1
         self.events.append(Begins(work, branch.path))
-        self.table.schedule(branch, (left.fn, (work, *left.data), left.k, left.s))
-
-    def _end_span(self, branch: Branch, left: exits.EndSpan) -> None:
-        self.events.append(Ends(left.work.id, materialize(left.error)))
-        self.table.schedule(branch, left.step)
+        return left.fn, (work, *left.data), left.k, left.s
 
     def _count_subtask(self, branch: Branch, left: exits.RequestSubtask) -> None:
         step = left.step
@@ -405,15 +426,15 @@ _AFTER: dict[type[Exit], Callable[[Scheduler, Branch, Any], None]] = {
     exits.LeaveScope: Scheduler._leave_scope,
     exits.AcquirePermit: begin_job,
     exits.ReadLimits: Scheduler._tell_limits,
-    exits.BeginSpan: Scheduler._begin_span,
     exits.RequestSubtask: Scheduler._count_subtask,
     exits.JudgePlan: Scheduler._judge_plan,
-    exits.EndSpan: Scheduler._end_span,
     exits.AbortHandler: abort_handler,
     exits.Uncaught: fail_uncaught,
     exits.StepInterrupt: Scheduler._continue,
 }
 """The action of the scheduler for each exit of the loop."""
+
+_SPANS = frozenset([exits.BeginSpan, exits.EndSpan])
 
 _LOOK = 17
 """The steps between two looks at memory, as a power of two."""

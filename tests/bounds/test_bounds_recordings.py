@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from random import Random
+from time import sleep
 
 import pytest
 from anyio import move_on_after
@@ -222,6 +223,27 @@ def test_what_came_late_comes_late_again(tmp_path, race):
 
     assert first == ends(fast, model=f"replay:{path}")
     assert first in ("pause", "late", "there")
+
+
+@pytest.mark.parametrize("asked", ["look", "now"])
+def test_what_was_withdrawn_before_it_was_begun_comes_late_again(tmp_path, asked):
+    """A deadline passed with the reply before it; so the next request was never performed, and had
+    no row. Performed again, it was in time."""
+    text = f"""(define-effect (hold)) (define-effect (look))
+        (par (begin (sleep 0.001) (hold))
+             (attempt (with-timeout 0.01 (begin (sleep 0.005) ({asked}))) "late"))"""
+
+    def ends(seconds, **options):
+        effects = {"hold": lambda: sleep(seconds), "look": lambda: None}
+        return sexplang.run(text, effects=effects, **options)
+
+    for at in range(50):  # until both come at once
+        path = tmp_path / f"{at}.jsonl"
+        first = ends(0.1, record=path)
+        if first == [None, "late"] and f'"operation": "{asked}", "place"' not in path.read_text():
+            break
+
+    assert [None, "late"] == first == ends(0, model=f"replay:{path}")
 
 
 def test_a_header_says_the_version_and_every_line_its_checksum(recorded):

@@ -450,8 +450,8 @@ class Run:
             opened, self._pause = state.opened, state.pause
         gone = after.withdrawn
         if gone or self.in_flight.withdrawal_rows:
-            begun = [self._open[id].request for id in gone if id in self._open]
-            for each in self._make_withdrawal_rows(begun):
+            over = [self._open[id].request for id in gone if id in self._open]
+            for each in self._make_withdrawal_rows([*over, *self._queue.find_new(gone)]):
                 if not self._record(each):
                     return
         if self.trace is not None:
@@ -474,10 +474,10 @@ class Run:
             return False
         return True
 
-    def _make_withdrawal_rows(self, begun: Iterable[Request]) -> list[Row]:
-        """Return the rows of started requests that were withdrawn. A replay must not receive
-        replies to them."""
-        others = [each for each in begun if each.operation != "model"]
+    def _make_withdrawal_rows(self, over: Iterable[Request]) -> list[Row]:
+        """Return the rows of withdrawn requests. A replay must not receive replies to them: also to
+        those that were not started, since it may be quicker."""
+        others = [each for each in over if each.operation != "model"]
         return [
             *self.in_flight.withdrawal_rows.values(),
             *[

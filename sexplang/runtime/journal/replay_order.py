@@ -69,9 +69,13 @@ class RecordedRun:
             self.other_replies[row.id, row.digest] = at
 
     def repeat_reply(self, request: Request) -> Value:
-        """Return the recorded reply of time or chance. Raises Refusal for a recorded failure, and
-        Unrecorded if the recording has no such reply."""
-        at = self.other_replies.get((request.id, digest(request.operation, request.arguments)))
+        """Return the recorded reply of time or chance; None for a request that is withdrawn before
+        it has one. Raises Refusal for a recorded failure, and Unrecorded if the recording has no
+        such request."""
+        asked = digest(request.operation, request.arguments)
+        at = self.other_replies.get((request.id, asked))
+        if at is None and request.id in self.withdrawn_calls.get(asked, ()):
+            return None
         if at is None:
             words = f"{self.path} does not say what `{request.operation}` gave here"
             raise Unrecorded(_make_mismatch(self.path, words, request).error)

@@ -226,7 +226,7 @@ def thaw(program: Program, data: Any, *, tools: Tools = (), key: bytes | None = 
             program,
             {},
             limits=Limits(max_task_depth=_depth_of(data)),
-            tools=definitions(tools_of(tools)),
+            tools=dict(definitions(tools_of(tools))),
             folder=program.folder or "",
         )
         return assembly.thaw(program, terms, data, key=key, conceal=silence)

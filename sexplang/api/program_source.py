@@ -42,10 +42,10 @@ def build(
     """
     argument_checks.by_name("effects", effects)
     argument_checks.by_name("primitives", primitives)
-    text = _source(source)
     find = make_finder(permissions_for(source, permissions))
     names = _register(effects, primitives)
     with Concealing():
+        text = _source(source)
         try:
             made = pipeline.build(text, find, functions=names)
         except Diagnostics as found:

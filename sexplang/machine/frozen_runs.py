@@ -114,7 +114,7 @@ def thaw(
         _check_seal(frozen["seal"], sealed, key)
         if frozen["program"] != digest(program):
             raise mismatch("it was frozen from another program")
-        root, trail = _Thawer(program, tasks, frozen["nodes"]).root()
+        root, trail = _Thawer(program, tasks, frozen["nodes"], conceal).root()
         limits = Limits(**frozen["limits"], held=held)
         setting = Setting(program, tasks, limits, meter, thawed=True, conceal=conceal)
         requests = Suspended(State(root, setting)).requests
@@ -310,7 +310,7 @@ class _Freezer:
             place = self._each([item.k, item.s, item.node])
             return ["crossing", *place, item.level, item.resumable]
         if kind is Span:
-            return ["span", item.source.name, item.start, item.end]
+            return ["span", self._written(item.source.name), item.start, item.end]
         if isinstance(item, (Primitive, Higher, Operation)):
             return [kind.__name__.lower(), *self._each(_procedure(item))]
         if isinstance(item, Task):
@@ -365,11 +365,13 @@ def _nouns(tasks: TaskSystem | None) -> tuple[type, ...]:
 
 
 class _Thawer:
-    def __init__(self, program: Program, tasks: TaskSystem | None, nodes: list[Any]) -> None:
+    def __init__(
+        self, program: Program, tasks: TaskSystem | None, nodes: list[Any], conceal: Conceal
+    ) -> None:
         self._points = _Points(program, tasks)
         self._linked = self._points.linked
         self._machine = dict(machine_code())
-        self._sources = {source.name: source for source in program.sources}
+        self._sources = {conceal(source.name): source for source in program.sources}
         self._nouns = {kind.__qualname__: kind for kind in _nouns(tasks)}
         self._prelude = program.prelude
         self._nodes = nodes

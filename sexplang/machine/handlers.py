@@ -220,7 +220,7 @@ def return_as_step(value: Value, k: Frame, s: Segment) -> Step:
 
 def _push(continuation: Continuation, k: Frame, s: Segment) -> tuple[Frame, Segment]:
     if len(continuation.segments) > 1:
-        charge_copied(len(continuation.segments))
+        charge_copied(continuation.segments)
     for kind, frames, context, data in rebase_segments(continuation, _around(k, s)):
         s = (kind, k, s, context, data)
         k = frames

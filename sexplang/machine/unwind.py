@@ -136,13 +136,16 @@ def capture(k: Frame, s: Segment, node: Segment, resumable: bool = True) -> Cont
         segments.append((kind, k, s[3], s[4]))
         cleanup = cleanup or kind.cleanup
         k, s = s[1], s[2]
-    charge_copied(len(segments))
+    charge_copied(segments)
     return Continuation(tuple(segments), s[3], cleanup, resumable)
 
 
-def charge_copied(count: int) -> None:
+def charge_copied(segments: Sequence[Any]) -> None:
     """Count segments that are copied or restored in one step. Four take about the time of a step.
     Those of a deep stack also count as made elements. May end the run."""
+    count = len(segments)
+    if count > 4:
+        count -= sum([each[0].is_traced for each in segments])
     if count > 4:
         work(count // 4)
         charge(count)

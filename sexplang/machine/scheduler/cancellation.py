@@ -34,7 +34,7 @@ from sexplang.machine.scheduler.partial_results import (
 from sexplang.machine.scheduler.plan_graphs import add_finished, values_so_far
 from sexplang.machine.scopes.budgets import Refused
 from sexplang.machine.scopes.deadlines import find_form, find_plan, is_cleaning, pending_error
-from sexplang.machine.stack import Ctx, Segment, Step
+from sexplang.machine.stack import BOTTOM, Ctx, Segment, Step
 from sexplang.machine.unwind import (
     abandon,
     abandon_all,
@@ -103,7 +103,10 @@ def break_scope(
         # The finalizers replace the work that was cut, and report its partial results.
         before = pending_error(left.s)
         error = error if before is None else with_part(error, before)
-        table.schedule(branch, (raise_error, error, left.k, left.s))
+        if scheduler.grace_left(scope):
+            table.schedule(branch, (raise_error, error, left.k, left.s))
+        else:
+            discard_late(scheduler, branch, scope, error)
         return
     told, form = conversations(left.s, node), node
     target, each = table.branches[branch.path[: 2 * level]], {}
@@ -263,6 +266,30 @@ def reach_limit(scheduler: "Scheduler", branch: Branch, error: Record, left: Any
         _end_innermost(scheduler, branch, error, (work, None, left.k, left.s))
     else:
         scheduler.broken, scheduler.ended = error, True
+
+
+def discard_late(scheduler: "Scheduler", branch: Branch, scope: str, error: Record) -> None:
+    """Discard all segments and branches under a deadline that has passed, whose form is left. The
+    error is raised below them; a branch that was cancelled ends."""
+    table, base, level = scheduler.table, base_of(registers_of(branch)[1]), len(branch.path) // 2
+    while scope in base[3].scopes and base[4] is not None and scope in base[4].s[3].scopes:
+        base, level = base_of(base[4].s), base[4].level
+    target = table.branches[branch.path[: 2 * level]]
+    if target is not branch:
+        assert isinstance(target, Forked)
+        _discard_branches(scheduler, target)
+    k, s = registers_of(target)
+    if isinstance(target, Forked) and scope not in s[3].scopes:  # it is being unwound already
+        assert target.cut is not None
+        table.schedule(target, target.cut)
+        return
+    while s[2] is not None and scope in s[3].scopes:
+        k, s = s[1], s[2]
+    if scope in s[3].scopes:
+        context = s[3].replace(scopes=tuple([id for id in s[3].scopes if id != scope]))
+        table.schedule(target, (BOTTOM[0], None, BOTTOM, (*s[:3], context, s[4])))
+    else:
+        table.schedule(target, (raise_error, error, k, s))
 
 
 def check_scope_depth(left: exits.EnterScope) -> Record | None:

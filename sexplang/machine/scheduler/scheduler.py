@@ -206,6 +206,8 @@ class Scheduler:
         self.withdrawn: list[str] = []
         self.events: list[Begins | Ends] = []
         """The work that began and ended, in a traced run."""
+        self.late: dict[str, int] = {}
+        """The steps taken in this delivery under each deadline that has passed."""
         self._taken: dict[Path, tuple[int, int]] = {}
         self._expired: list[tuple[Branch, str, Record]] = []
 
@@ -254,7 +256,7 @@ class Scheduler:
 
     def resume_slice(self, pause: Pause) -> None:
         """Begin the next slice at a pause."""
-        self.midway, self._taken = pause, pause.taken
+        self.midway, self._taken, self.late = pause, pause.taken, {**pause.late}
         self.table.ready, self._expired = [*pause.ready], [*pause.expired]
         if pause.touched is not None:
             self.permits.touch(pause.touched)
@@ -285,6 +287,11 @@ class Scheduler:
         for branch in waiting:
             self._take_back(branch)
         return [branch.request.id for branch in waiting]
+
+    def grace_left(self, scope: str) -> int:
+        """Return the steps that may still be taken in this delivery under a deadline that has
+        passed."""
+        return max(0, LATE_STEPS - self.late.get(scope, 0))
 
     # -- Waiting no more ------------------------------------------------------------------------
 
@@ -326,9 +333,9 @@ class Scheduler:
         step, before = branch.step, self.steps
         s = step[3]
         until = slicing = plan = rest = late = None
-        grace, midway = _LATE, self.midway
+        midway = self.midway
         if midway is not None:
-            rest, grace = self._rest(branch, midway)
+            rest = self._rest(branch, midway)
         is_timed = False
         if s[3].scopes:
             ledger = self.used_ledger or self.ledger
@@ -338,7 +345,7 @@ class Scheduler:
             assert slicing is not None
             until = slicing.until(branch, before, midway)
             if until == before:
-                self._halt(slicing, branch, rest, grace)
+                self._halt(slicing, branch, rest)
                 return
         if step[0] is leave_scope:  # other code does the next step
             step = give(step[1], s)
@@ -347,24 +354,31 @@ class Scheduler:
         if s[3].plans:
             plan = self.ledger.allowance(s)
         used = before + _STRETCH if rest is None else before
+        grace = 0
         if late is not None:
+            grace = self.grace_left(late)
             until = before + grace if until is None else min(until, before + grace)
         left, self.steps = run(step, self.limits, used, plan, until, rest)
+        if left.__class__ in _SPANS:
+            left = self._pass_spans(branch, left, used, plan, until)
         if late is not None and slicing is None:
             while isinstance(left, exits.SliceEnd) and self.steps < before + grace:
-                left, self.steps = run(left.step, self.limits, self.steps, plan, until, left.rest)
+                now = self.steps
+                left, self.steps = run(left.step, self.limits, now, plan, until, left.rest)
+                left = self._pass_spans(branch, left, now, plan, until)
+        if late is not None:
+            self.late[late] = LATE_STEPS - grace + self.steps - before
         if plan is not None:
             self.ledger.charge_steps(s, self.steps - before)
         if slicing is not None:
             slicing.count(branch, self.steps - before)
         if isinstance(left, exits.SliceEnd):
             branch = evolve(branch, step=left.step)
-            grace -= 0 if late is None else self.steps - before
-            if late is not None and grace <= 0:
+            if late is not None and self.grace_left(late) <= 0:
                 self.table.put(branch.path, branch)
                 break_scope(self, branch, branch, late, self.ledger.accounts[late].expire())
             elif slicing is not None:
-                self._halt(slicing, branch, left.rest, grace)
+                self._halt(slicing, branch, left.rest)
             return
         if isinstance(left, exits.LimitReached):
             taken = self.steps - before
@@ -378,21 +392,40 @@ class Scheduler:
                 return
         _AFTER[left.__class__](self, branch, left)
 
-    def _halt(
-        self, slicing: Slicing, branch: Ready, rest: tuple[int, int] | None, grace: int
-    ) -> None:
+    def _pass_spans(
+        self,
+        branch: Branch,
+        left: Exit,
+        used: int,
+        plan: tuple[str, int] | None,
+        until: int | None,
+    ) -> Exit:
+        """Go on over begins and ends of traced work. That work is traced takes no steps. `used` and
+        `plan` are those at the beginning of the run of steps."""
+        while isinstance(left, (exits.BeginSpan, exits.EndSpan)):
+            if isinstance(left, exits.BeginSpan):
+                step = self._begin_span(branch, left)
+            else:
+                self.events.append(Ends(left.work.id, materialize(left.error)))
+                step = left.step
+            now = self.steps - left.extra
+            allowed = None if plan is None else (plan[0], plan[1] - now + used)
+            left, self.steps = run(step, self.limits, now, allowed, until)
+        return left
+
+    def _halt(self, slicing: Slicing, branch: Ready, rest: tuple[int, int] | None) -> None:
         """Let the branch go on in another slice."""
         table = self.table
         table.schedule(branch, branch.step)
         stands = table.branches, table.ready, self._expired
         touched = None if self.used_permits is None else self.used_permits.touched
-        self.pause = slicing.pause(branch, self.ledger, rest, grace, *stands, touched)
+        self.pause = slicing.pause(branch, self.ledger, rest, self.late, *stands, touched)
 
-    def _rest(self, branch: Ready, midway: Pause) -> tuple[tuple[int, int] | None, int]:
+    def _rest(self, branch: Ready, midway: Pause) -> tuple[int, int] | None:
         """Return the rest of a branch that the end of a slice stopped."""
         self.midway = None
         is_same = self.table.before.get(midway.path) is branch
-        return (midway.rest, midway.grace) if is_same else (None, _LATE)
+        return midway.rest if is_same else None
 
     def _look(self, branch: Branch, scope: str) -> None:
         """Look at a deadline that begins, or that may have passed."""
@@ -456,15 +489,11 @@ class Scheduler:
         bounds = (self.limits.subagent_seconds, self.limits.subagent_calls)
         self.table.schedule(branch, (left.k[0], bounds, left.k, left.s))
 
-    def _begin_span(self, branch: Branch, left: exits.BeginSpan) -> None:
+    def _begin_span(self, branch: Branch, left: exits.BeginSpan) -> Step:
         work = Work(f"w{self.begun}", left.kind, left.name, left.s[3].work)
         self.begun += 1
         self.events.append(Begins(work, branch.path))
-        self.table.schedule(branch, (left.fn, (work, *left.data), left.k, left.s))
-
-    def _end_span(self, branch: Branch, left: exits.EndSpan) -> None:
-        self.events.append(Ends(left.work.id, materialize(left.error)))
-        self.table.schedule(branch, left.step)
+        return left.fn, (work, *left.data), left.k, left.s
 
     def _count_subtask(self, branch: Branch, left: exits.RequestSubtask) -> None:
         step = left.step
@@ -490,15 +519,15 @@ _AFTER: dict[type[Exit], Callable[[Scheduler, Branch, Any], None]] = {
     exits.LeaveScope: Scheduler._leave_scope,
     exits.AcquirePermit: begin_job,
     exits.ReadLimits: Scheduler._tell_limits,
-    exits.BeginSpan: Scheduler._begin_span,
     exits.RequestSubtask: Scheduler._count_subtask,
     exits.JudgePlan: Scheduler._judge_plan,
-    exits.EndSpan: Scheduler._end_span,
     exits.AbortHandler: abort_handler,
     exits.Uncaught: fail_uncaught,
     exits.StepInterrupt: Scheduler._continue,
 }
 """The action of the scheduler for each exit of the loop."""
+
+_SPANS = frozenset([exits.BeginSpan, exits.EndSpan])
 
 _LOOK = 17
 """The steps between two looks at memory, as a power of two."""
@@ -506,5 +535,5 @@ _LOOK = 17
 _STRETCH = 10
 """The steps that take about as long as to take up a branch and to leave it."""
 
-_LATE = 10_000
-"""The steps that a branch may take at a time under a deadline that has passed, to clean up."""
+LATE_STEPS = 10_000
+"""The steps that may be taken in a delivery under a deadline that has passed, to clean up."""

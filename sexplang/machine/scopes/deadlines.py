@@ -289,8 +289,8 @@ class Pause:
     rest: tuple[int, int] | None
     """The least number of further frames and of further elements, if only the end of the slice
     stopped the branch."""
-    grace: int
-    """The further steps that it may take under a deadline that has passed."""
+    late: dict[str, int]
+    """The steps taken in this delivery under each deadline that has passed."""
     ready: tuple[Path, ...]
     """The branches that go on, the next one last."""
     expired: tuple[tuple[Branch, str, Record], ...]
@@ -336,7 +336,7 @@ class Slicing:
         branch: Ready,
         ledger: Ledger,
         rest: tuple[int, int] | None,
-        grace: int,
+        late: dict[str, int],
         branches: Any,
         ready: list[Path],
         expired: list[tuple[Branch, str, Record]],
@@ -346,7 +346,7 @@ class Slicing:
         at, scopes = request_id(branch.path, branch.ordinal), ledger.running(branch.s[3].scopes)
         go_on = (Ready, Queued)
         taken = {x: steps for x, steps in self._taken.items() if isinstance(branches.get(x), go_on)}
-        stands = at, self._of(branch), scopes, branch.path, rest, grace
+        stands = at, self._of(branch), scopes, branch.path, rest, {**late}
         return Pause(*stands, (*ready,), (*expired,), taken, touched)
 
     def _of(self, branch: Ready) -> int:

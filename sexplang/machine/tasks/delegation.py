@@ -227,7 +227,7 @@ def as_work(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | Non
         raise Fault("wrong-type", "`as-work` takes two texts and a function")
     if s[3].work is None:
         return apply(function, (), k, s, span)
-    raise BeginSpan(_work, (function, span), k, s, kind, name)
+    raise BeginSpan(_work, (function, span), k, s, kind, name, 1)
 
 
 def _work(begun: tuple[Work, Value, Span | None], k: Frame, s: Segment) -> Step:
@@ -236,13 +236,14 @@ def _work(begun: tuple[Work, Value, Span | None], k: Frame, s: Segment) -> Step:
 
 
 def _end_work(value: Value, s: Segment) -> Step:
-    raise EndSpan(s[3].work, None, give(value, s))
+    raise EndSpan(s[3].work, None, give(value, s), 1)
 
 
 WORK = Kind("work", _end_work)
 """The segment around a piece of traced work. If it is unwound, the work has not come to its end."""
 
 WORK.stripped = Kind("work that is left", give)
+WORK.is_traced = WORK.stripped.is_traced = True
 
 
 def _drop_nil(overrides: Value) -> dict[str, Value]:

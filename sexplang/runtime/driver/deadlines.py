@@ -42,8 +42,13 @@ class Deadlines:
     """Return an awaitable that ends after the given seconds."""
     passed_deadlines: Callable[[], PassedDeadlines] | None = None
     """In a replay, the deadlines that fired while the recorded run computed."""
+    check_end: Callable[[int], None] = lambda passed: None
+    """In a replay, a function that raises Unrecorded if the recording lacks the rest of the run.
+    Its argument is the number of deadlines that fired while the run computed."""
     slice: Slice = Slice()
     """The steps that the run may take before the next look at the clock."""
+    _fired: set[str] = field(factory=set)
+    """In a replay, the scopes that fired while the run computed."""
     _due: dict[str, float] = field(factory=dict)
     """The monotonic time at which each scope expires."""
 
@@ -66,10 +71,16 @@ class Deadlines:
                 self.passed_deadlines = None
 
     def find_passed(self, pause: Pause) -> str | None:
-        """Return the outermost expired scope of a paused computation, or None."""
+        """Return the outermost expired scope of a paused computation, or None. Raises Unrecorded
+        if a recording that is cut does not say."""
         if self.passed_deadlines is not None:
             known, here = self.passed_deadlines(), (pause.at, pause.steps)
-            return next((each.id for each in pause.scopes if known.get(each.id) == here), None)
+            found = next((each.id for each in pause.scopes if known.get(each.id) == here), None)
+            if found is not None:
+                self._fired.add(found)
+            else:
+                self.check_end(len(self._fired))
+            return found
         now = monotonic()
         for scope in pause.scopes:
             assert scope.seconds is not None

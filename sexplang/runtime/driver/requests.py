@@ -68,6 +68,11 @@ class RequestQueue:
         self.calls[call.id] = call
         self.calls.move_to_end(call.id, last=False)
 
+    def find_new(self, ids: Iterable[str]) -> list[Request]:
+        """Return the new requests among these, which nobody has begun."""
+        wanted = set(ids) if self._new else ()
+        return [each for each in self._new if each.id in wanted]
+
     def withdraw(self, id: str) -> None:
         """Mark a new request as withdrawn."""
         self.withdrawn_ids.add(id)

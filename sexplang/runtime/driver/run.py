@@ -426,7 +426,11 @@ class Run:
         """Continue the computation until every branch waits. An expired deadline ends what it
         encloses."""
         while (pause := self._pause) is not None:
-            scope = self.deadlines.find_passed(pause)
+            try:
+                scope = self.deadlines.find_passed(pause)
+            except Unrecorded as refusal:
+                self._stop(refusal.error)
+                break
             if scope is not None and not self._record(
                 make_deadline_row(scope, pause.at, pause.steps)
             ):
@@ -447,8 +451,8 @@ class Run:
             opened, self._pause = state.opened, state.pause
         gone = after.withdrawn
         if gone or self.in_flight.withdrawal_rows:
-            begun = [self._open[id].request for id in gone if id in self._open]
-            for each in self._make_withdrawal_rows(begun):
+            over = [self._open[id].request for id in gone if id in self._open]
+            for each in self._make_withdrawal_rows([*over, *self._queue.find_new(gone)]):
                 if not self._record(each):
                     return
         if self.trace is not None:
@@ -471,10 +475,10 @@ class Run:
             return False
         return True
 
-    def _make_withdrawal_rows(self, begun: Iterable[Request]) -> list[Row]:
-        """Return the rows of started requests that were withdrawn. A replay must not receive
-        replies to them."""
-        others = [each for each in begun if each.operation != "model"]
+    def _make_withdrawal_rows(self, over: Iterable[Request]) -> list[Row]:
+        """Return the rows of withdrawn requests. A replay must not receive replies to them: also to
+        those that were not started, since it may be quicker."""
+        others = [each for each in over if each.operation != "model"]
         return [
             *self.in_flight.withdrawal_rows.values(),
             *[

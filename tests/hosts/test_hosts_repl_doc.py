@@ -5,9 +5,9 @@ from support.command import sexplang
 
 from sexplang.hosts.language_server.completion import offers
 from sexplang.hosts.language_server.hover import explain, headline, hover, read_documentation
+from sexplang.hosts.language_server.language_names import prelude
 from sexplang.hosts.language_server.library import Library
-from sexplang.hosts.language_server.outline import prelude
-from sexplang.hosts.language_server.scopes.declarations import public
+from sexplang.hosts.language_server.meanings import public
 from sexplang.package.package_data import names, read_shipped
 from sexplang.reader import read
 from sexplang.terms.source import Source

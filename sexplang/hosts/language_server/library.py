@@ -7,13 +7,14 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from sexplang.hosts.language_server.outline import Outline, Text, outline, standard, text_of
-from sexplang.hosts.language_server.scopes.declarations import (
+from sexplang.hosts.language_server.language_names import standard
+from sexplang.hosts.language_server.meanings import (
+    Meaning,
     function_meaning,
     public,
     task_meaning,
 )
-from sexplang.hosts.language_server.scopes.meanings import Meaning
+from sexplang.hosts.language_server.outline import Outline, Text, outline, text_of
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source

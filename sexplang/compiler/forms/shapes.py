@@ -10,7 +10,6 @@ from sexplang.terms.program import InputType
 Role = Literal[
     "body",  # the rest: a body that sees the names bound before it
     "spliced body",  # the rest: its forms belong to the body around it, if there is one
-    "labels",  # the rest: labels, each with an operand
     "typed parameters",  # the rest: `name` or `(name type default: e doc: text)`
     "expression",
     "datum",  # not evaluated
@@ -28,7 +27,6 @@ Role = Literal[
     "bindings in order",  # each name is seen by the next
     "bindings of all",  # each name is seen by all
     "pattern",
-    "guard word",  # binds none; may be left out
     "operation",  # `(operation param…)` of a clause
     "caught error",  # `(name word…)`
 ]
@@ -42,10 +40,10 @@ Roles = tuple[Role, ...]
 class Shape:
     """The syntax of a form: its text, its number of operands, and their roles.
 
-    `clauses` are the roles in each list after the operands. `parts` are the roles in lists `(word
-    operand…)` among the operands, `labels` the roles after labels, or the words that may stand
-    there. `defines` is the kind of the defined name: a "value" is a function if a function is
-    written. If the form `rebinds`, the name is seen only by what follows.
+    `clauses` are the roles in each list after the operands, `parts` those in lists that begin with
+    a word, `labels` those after labels, or the words that may stand there. `defines` is the kind of
+    the defined name: a "value" is a function if a function is written. If the form `rebinds`, the
+    name is seen only by what follows.
     """
 
     syntax: str
@@ -59,7 +57,7 @@ class Shape:
     rebinds: bool = False
 
 
-_TEST: Roles = ("expression", "body")
+_FIRST: Roles = ("expression", "body")
 _DEFINED: Roles = ("defined name or call", "body")
 _FUNCTION: Roles = ("parameters", "body")
 
@@ -67,9 +65,9 @@ SHAPES: dict[str, Shape] = {
     "quote": Shape("(quote datum)", 1, 1, operands=("datum",)),
     "quasiquote": Shape("(quasiquote datum)", 1, 1, operands=("quasidatum",)),
     "if": Shape("(if test then else)", 3, 3),
-    "when": Shape("(when test body…)", 2, operands=_TEST),
-    "unless": Shape("(unless test body…)", 2, operands=_TEST),
-    "cond": Shape("(cond (test body…) … (else body…))", 1, operands=(), clauses=_TEST),
+    "when": Shape("(when test body…)", 2, operands=_FIRST),
+    "unless": Shape("(unless test body…)", 2, operands=_FIRST),
+    "cond": Shape("(cond (test body…) … (else body…))", 1, operands=(), clauses=_FIRST),
     "case": Shape(
         "(case key ((datum …) body…) … (else body…))",
         2,
@@ -80,7 +78,7 @@ SHAPES: dict[str, Shape] = {
         "(match e (pattern body…) (pattern when guard body…) …)",
         2,
         operands=("expression",),
-        clauses=("pattern", "guard word", "body"),
+        clauses=("pattern", "body"),
     ),
     "->": Shape("(-> e (function e…) name …)", 1),
     "and": Shape("(and e…)", 0),
@@ -112,7 +110,7 @@ SHAPES: dict[str, Shape] = {
     "define-input": Shape(
         "(define-input name type: t choices: […] doc: text default: e)",
         1,
-        operands=("defined name", "labels"),
+        operands=("defined name",),
         labels={
             "type": get_args(InputType),
             "choices": "expression",
@@ -132,7 +130,7 @@ SHAPES: dict[str, Shape] = {
         '(defatom name (params param…) (instructions "…") …)',
         1,
         operands=("defined name",),
-        parts={"params": ("typed parameters",), "description": ("doc",)},
+        parts={"params": ("datum", "typed parameters"), "description": ("datum", "doc")},
         defines="task",
     ),
     "attempt": Shape("(attempt e) or (attempt e default)", 1, 2),
@@ -153,13 +151,13 @@ SHAPES: dict[str, Shape] = {
     "try": Shape(
         "(try e… (catch (name word…) body…) … (finally body…))",
         1,
-        parts={"catch": ("caught error", "body"), "finally": ("body",)},
+        parts={"catch": ("expression", "caught error", "body"), "finally": _FIRST},
     ),
     "par": Shape("(par e…)", 0),
     "race": Shape("(race e…)", 1),
-    "with-timeout": Shape("(with-timeout seconds e…)", 2, operands=_TEST),
+    "with-timeout": Shape("(with-timeout seconds e…)", 2, operands=_FIRST),
     "with-budget": Shape(
-        "(with-budget {calls: n tokens: n usd: x seconds: s} e…)", 2, operands=_TEST
+        "(with-budget {calls: n tokens: n usd: x seconds: s} e…)", 2, operands=_FIRST
     ),
 }
 
@@ -234,11 +232,11 @@ QUOTING: Mapping[str, int] = {"quasiquote": 1, "unquote": -1, "unquote-splicing"
 
 
 def splice(forms: Iterable[Form]) -> Iterator[Form]:
-    """Yield the forms of a body, with those of a `begin` in the place of it."""
+    """Yield the forms of a body. A `begin` is replaced by its word and its forms."""
     work = list(forms)[::-1]
     while work:
         form = work.pop()
         if word_of(form) in SPLICED and len(form.items) > 1:  # type: ignore[union-attr]
-            work.extend(form.items[:0:-1])  # type: ignore[union-attr]
+            work.extend(form.items[::-1])  # type: ignore[union-attr]
         else:
             yield form

@@ -153,15 +153,15 @@ def read_definition(form: Form) -> Meaning | None:
 
 
 def _find(form: ListForm, shape: Shape, role: Role) -> tuple[Form, ...]:
-    """Return the operands with a role: at their place, after a label, or in a part."""
-    for operand, each in zip(form.items[1:], shape.operands, strict=False):
-        if each == role:
-            return (operand,)
+    """Return the operands from one with a role on: of the form, of a part, or after a label."""
+    if role in shape.operands:
+        return form.items[1 + shape.operands.index(role) :]
     for operand, after in pairwise((*form.items, form)):
         if type(operand) is Label and shape.labels.get(operand.text) == role:
             return (after,)
-        if role in shape.parts.get(word_of(operand), ()):
-            return operand.items[1:]  # type: ignore[union-attr]
+        roles = shape.parts.get(word_of(operand), ())
+        if role in roles:
+            return operand.items[roles.index(role) :]  # type: ignore[union-attr]
     return ()
 
 

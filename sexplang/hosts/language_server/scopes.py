@@ -9,7 +9,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 
-from sexplang.compiler.forms.shapes import QUOTING, SPLICED, Role, Shape, shape_of, splice, word_of
+from sexplang.compiler.forms.shapes import (
+    QUOTING,
+    Role,
+    Shape,
+    shape_of,
+    splice,
+    word_of,
+)
 from sexplang.hosts.language_server.meanings import (
     Meaning,
     function,
@@ -98,26 +105,22 @@ class Walk:
     def __init__(self, special: Mapping[str, Meaning]) -> None:
         self.special = special
         self.scopes = Scopes()
-        self.work: list[tuple[Form, Scope]] = []
-        self.bodies: list[tuple[Sequence[Form], Scope, int]] = []
-        """Bodies of forms, which may be nested to any depth."""
+        self.work: list[Callable[[], None]] = []
+        """What is still to be walked: forms may be nested to any depth."""
 
     def over(self, forms: Sequence[Form], scope: Scope) -> Scopes:
         """Walk the top level of a text; `scope` has its imported names."""
         self.scopes.all += [scope] if scope.outer is None else [scope.outer, scope]
-        self._body(forms, scope, scope.end)
-        while self.work or self.bodies:
-            if self.work:
-                self._visit(*self.work.pop())
-            else:
-                self._body(*self.bodies.pop())
+        self.body(forms, scope, scope.end)
+        while self.work:
+            self.work.pop()()
         self.scopes.mentions.sort(key=lambda mention: mention.start)
         self.scopes.defined.sort(key=lambda meaning: meaning.span.start if meaning.span else 0)
         return self.scopes
 
     def push(self, forms: Iterable[Form], scope: Scope) -> None:
         """Walk expressions in a scope."""
-        self.work.extend((form, scope) for form in forms)
+        self.work.extend(partial(self._visit, form, scope) for form in forms)
 
     def mention(self, form: Form, meaning: Meaning | None) -> None:
         if meaning is not None:
@@ -140,11 +143,10 @@ class Walk:
         self.scopes.all.append(scope)
         return scope
 
-    def _body(self, forms: Sequence[Form], outer: Scope, end: int) -> None:
+    def body(self, forms: Sequence[Form], outer: Scope, end: int) -> None:
         """Walk a body: a definition is seen in all of it, one that rebinds from there on."""
         if not forms:
             return
-        self._mention_splices(forms)
         items = [(form, read_definition(form)) for form in splice(forms)]
         names: dict[str, Meaning] = {}
         for form, made in items:
@@ -164,14 +166,6 @@ class Walk:
                 scope = self._open(scope, {made.name: made}, form.span.end, end)
             # The right side sees the old value, but a function sees itself.
             self._special(form, scope if made.kind == "function" else before)
-
-    def _mention_splices(self, forms: Iterable[Form]) -> None:
-        work = list(forms)
-        while work:
-            form = work.pop()
-            if isinstance(form, ListForm) and word_of(form) in SPLICED:
-                self.mention(form.items[0], self.special.get(word_of(form)))
-                work.extend(form.items[1:])
 
     def _visit(self, form: Form, scope: Scope) -> None:
         if scope.depth >= DEEPEST:
@@ -194,7 +188,7 @@ class Walk:
             return
         made = read_definition(form)
         if made is not None and made.kind in ("function", "value"):
-            self._body([form], scope, form.span.end)
+            self.body([form], scope, form.span.end)
         else:
             self._special(form, scope)
 
@@ -202,20 +196,18 @@ class Walk:
         """Walk a special form, or a list that begins with a word of one."""
         self.mention(form.items[0], self.special.get(word_of(form)))
         shape = shape_of(form) or _NO_SHAPE
-        items = form.items[1:]
+        items: Sequence[Form] = form.items[1:]
         parts = [each for each in items if word_of(each) in shape.parts] if shape.parts else []
         if parts:
-            items = tuple(each for each in items if word_of(each) not in shape.parts)
-        rest = self._operands(form, items, shape.operands, scope)
-        for clause in rest if shape.clauses else ():
-            if type(clause) is ListForm:
-                self._operands(clause, clause.items, shape.clauses, scope)
-            else:
-                self.push([clause], scope)
-        for part in parts:
-            assert isinstance(part, ListForm)
-            self.mention(part.items[0], self.special.get(word_of(part)))
-            self._operands(part, part.items[1:], shape.parts[word_of(part)], scope)
+            items = [each for each in items if word_of(each) not in shape.parts]
+        rest = [*self._operands(form, items, shape.operands, scope), *parts]
+        for before, each in pairwise([form, *rest]):
+            label = shape.labels.get(before.text) if type(before) is Label else None
+            roles = shape.parts.get(word_of(each), shape.clauses)
+            if type(each) is ListForm and roles:
+                self._operands(each, each.items, roles, scope)
+            elif shape.clauses or label == "expression":
+                self.push([each], scope)
 
     def _operands(
         self, form: ListForm, items: Sequence[Form], roles: Sequence[Role], scope: Scope
@@ -223,8 +215,7 @@ class Walk:
         """Walk operands by their roles; return those without one."""
         operands = _Operands(self, form, deque(items), scope, scope)
         for role in roles:
-            if operands.rest or role == "body":
-                _ROLES.get(role, _Operands.leave)(operands)
+            operands.take(role)
         return operands.rest
 
 
@@ -258,114 +249,80 @@ class _Operands:
     inner: Scope
     names: list[Name] = field(factory=list)
 
-    def leave(self) -> None:
-        """Walk nothing: the operand is no expression."""
-        self.rest.popleft()
-
-    def expression(self) -> None:
-        self.walk.push([self.rest.popleft()], self.outer)
-
-    def body(self) -> None:
-        bound = [(name, parameter(name, self.form)) for name in self.names]
-        span = self.form.span
-        scope = self.walk.bind(self.inner, bound, span.start, span.end)
-        self.walk.bodies.append((tuple(self.rest), scope, span.end))
-        self.rest.clear()
-
-    def labels(self) -> None:
-        shape = shape_of(self.form) or _NO_SHAPE
-        for label, item in pairwise(self.rest):
-            if type(label) is Label and shape.labels.get(label.text, "expression") == "expression":
+    def take(self, role: Role) -> None:
+        """Walk the next operand, or all of the rest, by its role."""
+        if role in ("body", "spliced body"):
+            scope = self._bind_params(self.inner, self.names)
+            end = self.form.span.end
+            self.walk.work.append(partial(self.walk.body, tuple(self.rest), scope, end))
+            self.rest.clear()
+        if not self.rest:
+            return
+        item = self.rest.popleft()
+        items = item.items if isinstance(item, ListForm) else ()
+        is_listing = type(item) is ListForm and (not items or type(items[0]) is ListForm)
+        match role:
+            case "expression":
                 self.walk.push([item], self.outer)
+            case "quasidatum":
+                self._quasidatum(item)
+            case "parameters":
+                self._parameters(item)
+            case "defined name or call":
+                self._parameters(items[1:])
+            case "function name" if type(item) is Name:
+                self._function(item)
+            case "function name":
+                self.rest.appendleft(item)
+            case "bindings or expression" if not is_listing:
+                self.walk.push([item], self.outer)
+            case "bindings" | "bindings or expression":
+                self._bindings(item, item.span.end)
+            case "bindings of all":
+                self._bindings(item, self.form.span.start, are_seen_by_all=True)
+            case "bindings in order":
+                self._bindings_in_order(item)
+            case "pattern":
+                self._pattern(item)
+            case "operation":
+                self.walk.push(items[:1], self.outer)
+                self._wait(items[1:])
+            case "caught error":
+                self._wait(items[:1])
+            case "name":
+                self._wait([item])
 
-    def quasidatum(self) -> None:
-        work = [(self.rest.popleft(), 1)]
-        while work:
-            item, level = work.pop()
-            if not isinstance(item, (ListForm, VectorForm, TableForm)):
-                continue
-            level += QUOTING.get(word_of(item), 0)
-            if level == 0:
-                self.walk.push(item.items[1:], self.outer)
-            else:
-                work.extend((part, level) for part in item.items)
+    def _wait(self, names: Iterable[Form]) -> None:
+        self.names += [name for name in names if type(name) is Name]
 
-    def target(self) -> None:
-        """Bind the parameters of a defined `(name param…)`."""
-        target = self.rest.popleft()
-        if type(target) is ListForm:
-            self._bind_parameters(target.items[1:])
+    def _bind_params(self, outer: Scope, names: Iterable[Name]) -> Scope:
+        """Return a scope with names that are bound in all of the form."""
+        bound = [(name, parameter(name, self.form)) for name in names]
+        return self.walk.bind(outer, bound, self.form.span.start, self.form.span.end)
 
-    def parameters(self) -> None:
-        self._bind_parameters(self.rest.popleft())
-
-    def _bind_parameters(self, params: Form | tuple[Form, ...]) -> None:
+    def _parameters(self, params: Form | tuple[Form, ...]) -> None:
         """Bind parameters; the defaults see them."""
         found, rest = parameters(params)
         names = [name for _, name in found] + ([rest] if rest is not None else [])
-        bound = [(name, parameter(name, self.form)) for name in names]
-        span = self.form.span
-        self.inner = self.walk.bind(self.outer, bound, span.start, span.end)
+        self.inner = self._bind_params(self.outer, names)
         for item in params if isinstance(params, tuple) else getattr(params, "items", ()):
             if type(item) is ListForm:
                 self.walk.push(item.items[1:], self.inner)
 
-    def function_name(self) -> None:
-        if type(self.rest[0]) is Name:
-            name = self.rest.popleft()
-            listing = self.rest[0] if self.rest else name
-            params = tuple(param for param, _ in _pairs(listing))
-            bound = [(name, function(name, self.form, params))]
-            self.inner = self.walk.bind(self.inner, bound, listing.span.end, self.form.span.end)
+    def _quasidatum(self, item: Form) -> None:
+        work = [(item, 1)]
+        while work:
+            item, level = work.pop()
+            if isinstance(item, (ListForm, VectorForm, TableForm)):
+                level += QUOTING.get(word_of(item), 0)
+                if level == 0:
+                    self.walk.push(item.items[1:], self.outer)
+                else:
+                    work.extend((part, level) for part in item.items)
 
-    def bindings(self, are_seen_by_all: bool = False) -> None:
-        listing, form = self.rest.popleft(), self.form
-        found = _pairs(listing)
-        bound = [(name, value(name, form, made)) for name, made in found]
-        if self.inner is not self.outer:
-            bound = [(name, parameter(name, form)) for name, _ in found]
-        start = form.span.start if are_seen_by_all else listing.span.end
-        self.inner = self.walk.bind(self.inner, bound, start, form.span.end)
-        values = [made for _, made in found if made is not None]
-        self.walk.push(values, self.inner if are_seen_by_all else self.outer)
-
-    def bindings_or_expression(self) -> None:
-        first = self.rest[0]
-        if type(first) is ListForm and (not first.items or type(first.items[0]) is ListForm):
-            self.bindings()
-        else:
-            self.expression()
-
-    def bindings_in_order(self) -> None:
-        for name, made in _pairs(self.rest.popleft()):
-            self.walk.push([] if made is None else [made], self.inner)
-            start = name.span.end if made is None else made.span.end
-            bound = [(name, value(name, self.form, made))]
-            self.inner = self.walk.bind(self.inner, bound, start, self.form.span.end)
-
-    def name(self) -> None:
-        self._add([self.rest.popleft()])
-
-    def _add(self, forms: Iterable[Form]) -> None:
-        self.names += [form for form in forms if type(form) is Name]
-
-    def error(self) -> None:
-        self._add(getattr(self.rest.popleft(), "items", ())[:1])
-
-    def operation(self) -> None:
-        pattern = self.rest.popleft()
-        if type(pattern) is ListForm:
-            self.walk.push(pattern.items[:1], self.outer)
-            self._add(pattern.items[1:])
-
-    def guard_word(self) -> None:
-        word = self.rest[0]
-        if type(word) is Name and word.text in self.walk.special and len(self.rest) > 1:
-            self.walk.mention(self.rest.popleft(), self.walk.special[word.text])
-
-    def pattern(self) -> None:
-        """Add the names of a pattern: `x  [p . r]  {k: p}  (? predicate p)  'symbol`."""
-        work = [self.rest.popleft()]
+    def _pattern(self, pattern: Form) -> None:
+        """Bind the names of a pattern: `x  [p . r]  {k: p}  (? predicate p)  'symbol`."""
+        work = [pattern]
         while work:
             form = work.pop()
             if type(form) is Name and form.text not in ("_", ".", "..."):
@@ -376,26 +333,29 @@ class _Operands:
             elif isinstance(form, (ListForm, VectorForm, TableForm)) and not shape_of(form):
                 work += form.items
 
+    def _function(self, name: Name) -> None:
+        """Bind the name of a function whose parameters are the bindings that follow."""
+        listing = self.rest[0] if self.rest else name
+        made = function(name, self.form, tuple(param for param, _ in _pairs(listing)))
+        end = self.form.span.end
+        self.inner = self.walk.bind(self.inner, [(name, made)], listing.span.end, end)
 
-_ROLES: dict[Role, Callable[[_Operands], None]] = {
-    "body": _Operands.body,
-    "spliced body": _Operands.body,
-    "labels": _Operands.labels,
-    "expression": _Operands.expression,
-    "quasidatum": _Operands.quasidatum,
-    "defined name or call": _Operands.target,
-    "name": _Operands.name,
-    "parameters": _Operands.parameters,
-    "function name": _Operands.function_name,
-    "bindings": _Operands.bindings,
-    "bindings or expression": _Operands.bindings_or_expression,
-    "bindings in order": _Operands.bindings_in_order,
-    "bindings of all": partial(_Operands.bindings, are_seen_by_all=True),
-    "pattern": _Operands.pattern,
-    "guard word": _Operands.guard_word,
-    "operation": _Operands.operation,
-    "caught error": _Operands.error,
-}
+    def _bindings(self, listing: Form, start: int, *, are_seen_by_all: bool = False) -> None:
+        found, end = _pairs(listing), self.form.span.end
+        is_function = self.inner is not self.outer
+        bound = [
+            (name, parameter(name, self.form) if is_function else value(name, self.form, made))
+            for name, made in found
+        ]
+        self.inner = self.walk.bind(self.inner, bound, start, end)
+        values = [made for _, made in found if made is not None]
+        self.walk.push(values, self.inner if are_seen_by_all else self.outer)
+
+    def _bindings_in_order(self, listing: Form) -> None:
+        for name, made in _pairs(listing):
+            self.walk.push([] if made is None else [made], self.inner)
+            start, bound = (made or name).span.end, [(name, value(name, self.form, made))]
+            self.inner = self.walk.bind(self.inner, bound, start, self.form.span.end)
 
 
 def _pairs(listing: Form) -> list[tuple[Name, Form | None]]:

@@ -13,9 +13,7 @@ from typing import Literal as OneOf
 from sexplang.compiler.forms.shapes import Role, Shape, shape_of, splice, word_of
 from sexplang.terms.classes.node import evolve, field, frozen
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name
-from sexplang.terms.source import Source, Span
-from sexplang.terms.template import Template, TemplateNode
-from sexplang.terms.values.value import Task
+from sexplang.terms.source import Span
 
 Kind = OneOf[
     "function",
@@ -98,7 +96,7 @@ def value(name: Name, form: Form, bound: Form | None = None) -> Meaning:
     shape = shape_of(bound) if bound is not None else None
     if shape is not None and shape.operands[:1] == ("parameters",) and len(bound.items) > 2:  # type: ignore[union-attr]
         _, params, *body = bound.items  # type: ignore[union-attr]
-        return function(name, form, params, _documentation(body))
+        return function(name, form, params, _text(body[:-1]))
     return Meaning(name.text, "value", name.span, form.span, form=form)
 
 
@@ -119,12 +117,10 @@ def parameters(
         if type(form) is Name and form.text == ".":
             after = items[at + 1] if at + 1 < len(items) else None
             return found, after if isinstance(after, Name) else None
-        default = None
-        if type(form) is ListForm and form.items:
-            default = form.items[1].span.text if len(form.items) > 1 else None
-            form = form.items[0]
-        if type(form) is Name:
-            found.append((Parameter(form.text, form.span, default), form))
+        name, *rest = form.items if isinstance(form, ListForm) and form.items else (form,)
+        if type(name) is Name:
+            default = rest[0].span.text if rest else None
+            found.append((Parameter(name.text, name.span, default), name))
     return found, None
 
 
@@ -142,14 +138,15 @@ def read_definition(form: Form) -> Meaning | None:
         return None
     params = target.items[1:] if isinstance(target, ListForm) else ()
     if shape.defines == "value" and is_call:
-        return function(name, form, params, _documentation(rest))
+        return function(name, form, params, _text(rest[:-1]))
     if shape.defines == "value":
         return value(name, form, rest[0] if rest else None)
     params = tuple(each for each in params if type(each) is Name)
     made = function(name, form, params, _text(_find(form, shape, "doc")))
-    typed = tuple(_read_typed(_find(form, shape, "typed parameters")))
-    is_called = is_call or shape.defines == "task"
-    return evolve(made, kind=shape.defines, params=made.params + typed if is_called else None)
+    listed: tuple[Parameter, ...] | None = made.params if is_call else None
+    if shape.defines == "task":
+        listed = tuple(_read_typed(_find(form, shape, "typed parameters")))
+    return evolve(made, kind=shape.defines, params=listed)
 
 
 def _find(form: ListForm, shape: Shape, role: Role) -> tuple[Form, ...]:
@@ -168,25 +165,19 @@ def _find(form: ListForm, shape: Shape, role: Role) -> tuple[Form, ...]:
 def _read_typed(items: Iterable[Form]) -> Iterator[Parameter]:
     """Yield the parameters `name` and `(name type default: value doc: "…")`."""
     for item in items:
-        parts = item.items if type(item) is ListForm and item.items else (item,)
-        name, *rest = parts
+        name, *rest = item.items if isinstance(item, ListForm) and item.items else (item,)
         if type(name) is Name:
-            labels = {label.text: after for label, after in pairwise(parts) if type(label) is Label}
+            labels = {label.text: after for label, after in pairwise(rest) if type(label) is Label}
             default = labels["default"].span.text if "default" in labels else None
             kind = rest[0].span.text if rest and type(rest[0]) is Name else ""
             doc = _text([labels["doc"]] if "doc" in labels else [])
             yield Parameter(name.text, name.span, default, doc, kind)
 
 
-def _documentation(body: Sequence[Form]) -> str:
-    """Return the string before the last form of a body, or an empty text."""
-    return _text(body[:-1])
-
-
 def _text(forms: Sequence[Form]) -> str:
     """Return the string at the beginning of forms, or an empty text."""
-    first = forms[0] if forms else None
-    return first.value if type(first) is Literal and isinstance(first.value, str) else ""
+    text = forms[0].value if forms and type(forms[0]) is Literal else ""
+    return text if isinstance(text, str) else ""
 
 
 def public(forms: Iterable[Form]) -> dict[str, Meaning]:
@@ -196,14 +187,10 @@ def public(forms: Iterable[Form]) -> dict[str, Meaning]:
     hidden = list_private(all_forms)
     exported = {}
     for name, each in made.items():
-        if not _is_private(name):
+        if not name.startswith("_"):
             meant = _resolve_alias(each, made)
             exported[name] = evolve(meant, name=name, params=outward(meant.params, hidden))
     return exported
-
-
-def _is_private(name: str) -> bool:
-    return name.startswith("_")
 
 
 def _resolve_alias(meaning: Meaning, made: Mapping[str, Meaning]) -> Meaning:
@@ -220,7 +207,7 @@ def list_private(forms: Iterable[Form]) -> dict[str, str]:
     found = {}
     for form in splice(forms):
         made = read_definition(form)
-        if made is not None and _is_private(made.name):
+        if made is not None and made.name.startswith("_"):
             last = form.items[-1]  # type: ignore[union-attr]
             found[made.name] = last.span.text if type(last) is Literal else "…"
     return found
@@ -242,37 +229,3 @@ def _show_default(default: str | None, hidden: Mapping[str, str]) -> str | None:
 
 
 _WORDS = re.compile(r"[^\s()\[\]{}'`~\"]+")
-
-
-def comment_above(source: Source, offset: int) -> str:
-    """Return the lines of comment directly above the line of an offset."""
-    number = source.position(offset).line - 1
-    found: list[str] = []
-    while number > 0 and source.line(number).lstrip().startswith(";"):
-        found.append(source.line(number).strip().lstrip(";").strip())
-        number -= 1
-    return "\n".join(reversed(found))
-
-
-def task_meaning(template: Template) -> Meaning:
-    """Return the meaning of a task by its template."""
-    params = tuple(
-        Parameter(
-            each.name,
-            None,
-            None if each.required else ("nil" if each.default is None else str(each.default)),
-            each.doc,
-            each.type,
-        )
-        for each in template.params
-    )
-    doc, shape = template.description, Task(template)
-    return Meaning(
-        template.name, "task", template.span, template.span, params, doc=doc, shape=shape
-    )
-
-
-def function_meaning(node: TemplateNode) -> Meaning:
-    """Return the meaning of a template that calls another: a function of its parameters."""
-    params = tuple(Parameter(name, None, None) for name in node.params)
-    return Meaning(node.name, "function", node.span, node.span, params)

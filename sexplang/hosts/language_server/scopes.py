@@ -45,12 +45,9 @@ class Scope:
     def find(self, name: str) -> Meaning | None:
         """Return the meaning of a name here; of a path such as `plan.notes` that of its head, or
         of the member of a module."""
-        found = self._bound(name)
-        head, dot, rest = name.partition(".")
-        if found is not None or not dot:
-            return found
-        base = self._bound(head)
-        if base is None or base.kind != "module":
+        head, _, rest = name.partition(".")
+        base = self._bound(name) or self._bound(head)
+        if base is None or base.kind != "module" or not rest:
             return base
         return base.members.get(rest) or base.members.get(rest.partition(".")[0])
 
@@ -158,9 +155,8 @@ class Walk:
                 self.push([form], scope)
                 continue
             self.scopes.defined.append(made)
-            if made.name_span is not None:
-                at = made.name_span
-                self.scopes.mentions.append(Mention(at.start, at.end, made))
+            at = made.name_span or form.span
+            self.scopes.mentions.append(Mention(at.start, at.end, made))
             before = scope
             if shape_of(form).rebinds:  # type: ignore[union-attr]
                 scope = self._open(scope, {made.name: made}, form.span.end, end)
@@ -239,7 +235,8 @@ def _find_label(callee: Meaning, label: Label) -> Meaning | None:
 class _Operands:
     """The operands of a form or clause that are not walked yet, and the scope that they see.
 
-    Values are walked in `outer`, where none of the names is bound. `names` wait for the body.
+    Values are walked in `outer`, where none of the names is bound. `names` wait for the body. If
+    the form `is_function`, its bindings are parameters.
     """
 
     walk: Walk
@@ -248,6 +245,7 @@ class _Operands:
     outer: Scope
     inner: Scope
     names: list[Name] = field(factory=list)
+    is_function: bool = False
 
     def take(self, role: Role) -> None:
         """Walk the next operand, or all of the rest, by its role."""
@@ -277,11 +275,12 @@ class _Operands:
             case "bindings or expression" if not is_listing:
                 self.walk.push([item], self.outer)
             case "bindings" | "bindings or expression":
-                self._bindings(item, item.span.end)
+                self._bind(_pairs(item), item.span.end, self.outer)
             case "bindings of all":
-                self._bindings(item, self.form.span.start, are_seen_by_all=True)
+                self._bind(_pairs(item), self.form.span.start, None)
             case "bindings in order":
-                self._bindings_in_order(item)
+                for name, made in _pairs(item):
+                    self._bind([(name, made)], (made or name).span.end, self.inner)
             case "pattern":
                 self._pattern(item)
             case "operation":
@@ -337,25 +336,20 @@ class _Operands:
         """Bind the name of a function whose parameters are the bindings that follow."""
         listing = self.rest[0] if self.rest else name
         made = function(name, self.form, tuple(param for param, _ in _pairs(listing)))
+        self.is_function = True
         end = self.form.span.end
         self.inner = self.walk.bind(self.inner, [(name, made)], listing.span.end, end)
 
-    def _bindings(self, listing: Form, start: int, *, are_seen_by_all: bool = False) -> None:
-        found, end = _pairs(listing), self.form.span.end
-        is_function = self.inner is not self.outer
+    def _bind(
+        self, found: Sequence[tuple[Name, Form | None]], start: int, seen: Scope | None
+    ) -> None:
+        """Bind names to values, which see a scope, or if it is None each other."""
         bound = [
-            (name, parameter(name, self.form) if is_function else value(name, self.form, made))
+            (name, parameter(name, self.form) if self.is_function else value(name, self.form, made))
             for name, made in found
         ]
-        self.inner = self.walk.bind(self.inner, bound, start, end)
-        values = [made for _, made in found if made is not None]
-        self.walk.push(values, self.inner if are_seen_by_all else self.outer)
-
-    def _bindings_in_order(self, listing: Form) -> None:
-        for name, made in _pairs(listing):
-            self.walk.push([] if made is None else [made], self.inner)
-            start, bound = (made or name).span.end, [(name, value(name, self.form, made))]
-            self.inner = self.walk.bind(self.inner, bound, start, self.form.span.end)
+        self.inner = self.walk.bind(self.inner, bound, start, self.form.span.end)
+        self.walk.push([made for _, made in found if made is not None], seen or self.inner)
 
 
 def _pairs(listing: Form) -> list[tuple[Name, Form | None]]:

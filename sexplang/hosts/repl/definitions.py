@@ -4,15 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from sexplang.compiler.forms.shapes import splice, word_of
-from sexplang.hosts.language_server.hover import headline, read_documentation
+from sexplang.hosts.language_server.hover import comment_above, headline, read_documentation
 from sexplang.hosts.language_server.language_names import is_deprecated, prelude, special, syntax_of
+from sexplang.hosts.language_server.library import task_meaning
 from sexplang.hosts.language_server.meanings import (
     Meaning,
     Parameter,
-    comment_above,
     list_private,
     outward,
-    task_meaning,
 )
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.reader import read

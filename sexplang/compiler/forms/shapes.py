@@ -26,7 +26,7 @@ Role = Literal[
     "bindings or expression",
     "bindings in order",  # each name is seen by the next
     "bindings of all",  # each name is seen by all
-    "pattern",
+    "pattern",  # a guard after it belongs to the body
     "operation",  # `(operation param…)` of a clause
     "caught error",  # `(name word…)`
 ]

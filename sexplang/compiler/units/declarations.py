@@ -5,7 +5,6 @@ from typing import Any, get_args
 from sexplang.compiler.compilation import Lowering, Steps
 from sexplang.compiler.forms.functions import duplicate
 from sexplang.compiler.forms.quotation import datum
-from sexplang.compiler.forms.shapes import SHAPES
 from sexplang.terms.classes.node import define
 from sexplang.terms.core import Const, Core, InputValue
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, VectorForm
@@ -58,7 +57,7 @@ def declare_input(c: Lowering, form: ListForm) -> InputForm | None:
     options: dict[str, Form] = {}
     for at in range(0, len(rest), 2):
         label = rest[at]
-        if type(label) is not Label or label.text not in SHAPES["define-input"].labels:
+        if type(label) is not Label or label.text not in ("type", "choices", "doc", "default"):
             c.report_malformed(
                 form, label, "I expected `type:`, `choices:`, `doc:` or `default:` here"
             )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 
 from sexplang.compiler.compilation import Lowering
-from sexplang.compiler.forms.shapes import SHAPES, splice, word_of
+from sexplang.compiler.forms.shapes import SHAPES, word_of
 from sexplang.compiler.names.bindings import Namespace
 from sexplang.compiler.tasks.defatom import CheckTemplate, LoadSchema, declare_task
 from sexplang.compiler.units.declarations import declare_effect, declare_input, top_level_only
@@ -32,11 +32,17 @@ class TopLevel:
 
 def imports_of(c: Lowering, forms: Iterable[Form]) -> list[ListForm]:
     """Return the imports among the forms of a file."""
-    return [
-        form
-        for form in splice(forms)
-        if type(form) is ListForm and word_of(form) == "import" and _fits(c, form)
-    ]
+    found: list[ListForm] = []
+    work = list(forms)[::-1]
+    while work:
+        form = work.pop()
+        word = word_of(form)
+        if word in ("begin", "progn"):
+            work.extend(form.items[:0:-1])  # type: ignore[union-attr]
+        elif word == "import":
+            assert isinstance(form, ListForm)
+            found.append(form)
+    return [form for form in found if _fits(c, form)]
 
 
 def _fits(c: Lowering, form: ListForm) -> bool:

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from benchmarks.growth import Routine
 from benchmarks.measure import opcodes
 from sexplang.hosts.language_server.completion import offers
+from sexplang.hosts.language_server.editor import symbols
 from sexplang.hosts.language_server.findings import check_document, to_protocol
 from sexplang.hosts.language_server.hover import hover
+from sexplang.hosts.language_server.language_names import prelude
 from sexplang.hosts.language_server.library import Library
-from sexplang.hosts.language_server.outline import prelude
 from sexplang.hosts.language_server.positions import Places
-from sexplang.hosts.language_server.scopes.tolerant_tree import forms_of
-from sexplang.hosts.language_server.symbols import symbols
+from sexplang.hosts.language_server.tolerant_tree import forms_of
 from sexplang.hosts.tokens import tokens
 from sexplang.terms.source import Source
 

@@ -4,10 +4,10 @@ import pytest
 from lsprotocol.types import Position
 
 from benchmarks.growth_editor import NAME, ROUTINES, SHAPES
+from sexplang.hosts.language_server.editor import symbols
 from sexplang.hosts.language_server.findings import check_document, to_protocol
 from sexplang.hosts.language_server.library import Library
 from sexplang.hosts.language_server.positions import UNITS, Places
-from sexplang.hosts.language_server.symbols import symbols
 
 COUNTED = [each for each in ROUTINES if not each.name.startswith("editor, check")]
 
@@ -25,7 +25,7 @@ def test_definitions_may_stand_in_each_other_however_deep():
     library = Library({NAME: SHAPES["definitions in definitions"](5_000)})
     outline = library.outline(NAME)
 
-    assert 5_000 == len(outline.defined)
+    assert 5_000 == len(outline.scopes.defined)
     assert 1 == len(symbols(outline, Places(outline.source.text)))
 
 

@@ -359,6 +359,15 @@ def test_names_in_scope_are_offered_and_no_others(editor):
     assert {"let", "handle", "f"} <= set(editor.offers("a.sexp", "(define (f) 1)\n(|"))
 
 
+def test_an_old_name_is_not_offered(editor):
+    """Only the new one; the old one is still explained, and a program's own name is offered."""
+    offered = editor.offers("a.sexp", "(list |)")
+
+    assert {"in-place", "with-permit"} & set(offered) == {"with-permit"}
+    assert "old name of with-permit" in editor.hover("a.sexp", "(in-pl|ace f)")[0]
+    assert "in-place" in editor.offers("a.sexp", "(define (in-place f) (f))\n(list |)")
+
+
 def test_labels_of_what_is_called_are_offered_first(editor):
     """Those that are not given yet; also where the bracket is still open."""
     text = "(define (f a (style 1) (size 2)) a)\n(f 1 style: 2 |"

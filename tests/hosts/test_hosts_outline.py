@@ -15,12 +15,12 @@ from support.programs import program
 
 from sexplang.compiler.forms.shapes import SHAPES
 from sexplang.hosts.language_server.completion import offers
+from sexplang.hosts.language_server.editor import symbols
 from sexplang.hosts.language_server.hover import hover
+from sexplang.hosts.language_server.language_names import LINES
 from sexplang.hosts.language_server.library import Library
 from sexplang.hosts.language_server.outline import MOST, text_of
 from sexplang.hosts.language_server.positions import Places
-from sexplang.hosts.language_server.symbols import symbols
-from sexplang.hosts.language_server.syntax_lines import LINES
 from sexplang.pipeline.pipeline import build
 from sexplang.reader import read
 from sexplang.terms.diagnostic import Diagnostics
@@ -222,7 +222,7 @@ def test_of_a_huge_text_the_beginning_is_known(unit):
     found = Library({NAME: text}).outline(NAME)
 
     assert len(found.text.tokens) == MOST
-    assert [meaning.name for meaning in found.defined] == ["tea"]
+    assert [meaning.name for meaning in found.scopes.defined] == ["tea"]
     assert hover(found, 9, ()) is not None
     assert hover(found, len(text) - 1, ()) is None
     assert depth(found.text.forms) <= 10_000

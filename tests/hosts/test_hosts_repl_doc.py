@@ -5,9 +5,10 @@ from support.command import sexplang
 
 from sexplang.hosts.language_server.completion import offers
 from sexplang.hosts.language_server.hover import explain, headline, hover, read_documentation
+from sexplang.hosts.language_server.language_names import prelude
 from sexplang.hosts.language_server.library import Library
-from sexplang.hosts.language_server.outline import prelude
-from sexplang.hosts.language_server.scopes.declarations import public
+from sexplang.hosts.language_server.meanings import public
+from sexplang.hosts.repl.definitions import candidates
 from sexplang.package.package_data import names, read_shipped
 from sexplang.reader import read
 from sexplang.terms.source import Source
@@ -101,3 +102,10 @@ def test_a_default_that_cannot_be_named_outside_is_shown_as_what_it_is(tmp_path)
 
     assert "(f a (most 3) (by …) (n …) (plain [1]))" == done.stdout.splitlines()[0]
     assert "(g a (most 3) (by …) (n …) (plain [1]))" == headline(imported["g"])
+
+
+def test_an_old_name_is_no_candidate():
+    """Only the new one; a name that the session defined is."""
+    assert candidates("in-pl", {}) == []
+    assert candidates("with-pe", {}) == ["with-permit"]
+    assert candidates("in-pl", {"in-place": None}) == ["in-place"]

@@ -1,89 +1,163 @@
-"""The syntax of special forms, as a table for checks, messages and tests."""
+"""The syntax of special forms, as a table for the compiler, checks, editors, messages and tests."""
 
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal, get_args
 
-from sexplang.terms.classes.node import frozen
+from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.form import Form, ListForm, Name, source_name
+from sexplang.terms.program import InputType
 
-Scoping = Literal[
-    "body",  # all operands are a body
-    "operands",  # all are expressions
-    "data",  # none is an expression
-    "unquoted",  # the unquoted parts of data
-    "parameters",  # `(param…)` and a body that sees them
-    "names",  # `((name e) …)` and a body that sees them; a name before them is the body's function
-    "names in order",  # each is seen by the next
-    "names of all",  # all are seen by all
-    "names or count",  # an expression in their place binds none
-    "first",  # an expression and a body
-    "clauses of tests",  # `(test body…)`
-    "clauses of data",  # an expression, and `((datum …) body…)`
-    "clauses of patterns",  # an expression, and `(pattern body…)`
-    "clauses of operations",  # an expression, and `((operation param…) resume body…)`
-    "endings",  # a body, and `(catch (name word…) body…)` or `(finally body…)`
-    "labels",  # a name, and labels with expressions, but for `type:`
+Role = Literal[
+    "body",  # the rest: a body that sees the names bound before it
+    "spliced body",  # the rest: its forms belong to the body around it, if there is one
+    "typed parameters",  # the rest: `name` or `(name type default: e doc: text)`
+    "expression",
+    "datum",  # not evaluated
+    "quasidatum",  # its unquoted parts are evaluated
+    "path",  # of an import
+    "doc",  # the documentation of the defined name
+    "defined name",
+    "defined call",  # `(name param…)`
+    "defined name or call",  # the body sees the parameters of a call
+    "name",  # bound, as are all below
+    "parameters",  # `(param…)`, or one name for all arguments
+    "function name",  # may be left out; its parameters are the bindings after it
+    "bindings",  # `((name e) …)`
+    "bindings or expression",
+    "bindings in order",  # each name is seen by the next
+    "bindings of all",  # each name is seen by all
+    "pattern",  # a guard after it belongs to the body
+    "operation",  # `(operation param…)` of a clause
+    "caught error",  # `(name word…)`
 ]
-"""The place where a form binds names, and the operands that are expressions."""
+"""The role of an operand: whether it is evaluated, and the names that it binds for the operands
+after it. Operands without a role are not evaluated."""
+
+Roles = tuple[Role, ...]
 
 
 @frozen
 class Shape:
-    """The syntax of a form: its text, its number of operands, its bindings."""
+    """The syntax of a form: its text, its number of operands, and their roles.
+
+    `clauses` are the roles in each list after the operands, `parts` those in lists that begin with
+    a word, `labels` those after labels, or the words that may stand there. `defines` is the kind of
+    the defined name: a "value" is a function if a function is written. If the form `rebinds`, the
+    name is seen only by what follows.
+    """
 
     syntax: str
     least: int
     most: int | None = None
-    scoping: Scoping = "body"
+    operands: Roles = ("body",)
+    clauses: Roles = ()
+    parts: Mapping[str, Roles] = field(factory=dict)
+    labels: Mapping[str, Role | tuple[str, ...]] = field(factory=dict)
+    defines: Literal["", "value", "input", "operation", "task", "syntax"] = ""
+    rebinds: bool = False
 
+
+_FIRST: Roles = ("expression", "body")
+_DEFINED: Roles = ("defined name or call", "body")
+_FUNCTION: Roles = ("parameters", "body")
 
 SHAPES: dict[str, Shape] = {
-    "quote": Shape("(quote datum)", 1, 1, scoping="data"),
-    "quasiquote": Shape("(quasiquote datum)", 1, 1, scoping="unquoted"),
+    "quote": Shape("(quote datum)", 1, 1, operands=("datum",)),
+    "quasiquote": Shape("(quasiquote datum)", 1, 1, operands=("quasidatum",)),
     "if": Shape("(if test then else)", 3, 3),
-    "when": Shape("(when test body…)", 2, scoping="first"),
-    "unless": Shape("(unless test body…)", 2, scoping="first"),
-    "cond": Shape("(cond (test body…) … (else body…))", 1, scoping="clauses of tests"),
-    "case": Shape("(case key ((datum …) body…) … (else body…))", 2, scoping="clauses of data"),
+    "when": Shape("(when test body…)", 2, operands=_FIRST),
+    "unless": Shape("(unless test body…)", 2, operands=_FIRST),
+    "cond": Shape("(cond (test body…) … (else body…))", 1, operands=(), clauses=_FIRST),
+    "case": Shape(
+        "(case key ((datum …) body…) … (else body…))",
+        2,
+        operands=("expression",),
+        clauses=("datum", "body"),
+    ),
     "match": Shape(
-        "(match e (pattern body…) (pattern when guard body…) …)", 2, scoping="clauses of patterns"
+        "(match e (pattern body…) (pattern when guard body…) …)",
+        2,
+        operands=("expression",),
+        clauses=("pattern", "body"),
     ),
     "->": Shape("(-> e (function e…) name …)", 1),
     "and": Shape("(and e…)", 0),
     "or": Shape("(or e…)", 0),
-    "define": Shape("(define name e) or (define (name param…) body…)", 2),
-    "bind": Shape("(bind name e)", 2, 2),
-    "lambda": Shape("(lambda (param…) body…)", 2, scoping="parameters"),
-    "fn": Shape("(fn (param…) body…)", 2, scoping="parameters"),
-    "let": Shape("(let ((name e) …) body…)", 2, scoping="names"),
-    "let*": Shape("(let* ((name e) …) body…)", 2, scoping="names in order"),
-    "letrec": Shape("(letrec ((name e) …) body…)", 2, scoping="names of all"),
-    "begin": Shape("(begin e…)", 0),
-    "progn": Shape("(progn e…)", 0),
-    "loop": Shape("(loop count body…) or (loop ((name e) …) body…)", 2, scoping="names or count"),
-    "recur": Shape("(recur e…)", 0),
-    "import": Shape('(import "path") or (import "path" as: name)', 1, 3, scoping="data"),
-    "define-input": Shape(
-        "(define-input name type: t choices: […] doc: text default: e)", 1, scoping="labels"
+    "define": Shape(
+        "(define name e) or (define (name param…) body…)", 2, operands=_DEFINED, defines="value"
     ),
-    "define-effect": Shape('(define-effect (operation param…) "doc")', 1, 2, scoping="data"),
-    "defatom": Shape('(defatom name (params param…) (instructions "…") …)', 1, scoping="data"),
+    "bind": Shape("(bind name e)", 2, 2, operands=_DEFINED, defines="value", rebinds=True),
+    "lambda": Shape("(lambda (param…) body…)", 2, operands=_FUNCTION),
+    "fn": Shape("(fn (param…) body…)", 2, operands=_FUNCTION),
+    "let": Shape("(let ((name e) …) body…)", 2, operands=("function name", "bindings", "body")),
+    "let*": Shape("(let* ((name e) …) body…)", 2, operands=("bindings in order", "body")),
+    "letrec": Shape("(letrec ((name e) …) body…)", 2, operands=("bindings of all", "body")),
+    "begin": Shape("(begin e…)", 0, operands=("spliced body",)),
+    "progn": Shape("(progn e…)", 0, operands=("spliced body",)),
+    "loop": Shape(
+        "(loop count body…) or (loop ((name e) …) body…)",
+        2,
+        operands=("bindings or expression", "body"),
+    ),
+    "recur": Shape("(recur e…)", 0),
+    "import": Shape(
+        '(import "path") or (import "path" as: name)',
+        1,
+        3,
+        operands=("path",),
+        labels={"as": "defined name"},
+    ),
+    "define-input": Shape(
+        "(define-input name type: t choices: […] doc: text default: e)",
+        1,
+        operands=("defined name",),
+        labels={
+            "type": get_args(InputType),
+            "choices": "expression",
+            "doc": "doc",
+            "default": "expression",
+        },
+        defines="input",
+    ),
+    "define-effect": Shape(
+        '(define-effect (operation param…) "doc")',
+        1,
+        2,
+        operands=("defined call", "doc"),
+        defines="operation",
+    ),
+    "defatom": Shape(
+        '(defatom name (params param…) (instructions "…") …)',
+        1,
+        operands=("defined name",),
+        parts={"params": ("datum", "typed parameters"), "description": ("datum", "doc")},
+        defines="task",
+    ),
     "attempt": Shape("(attempt e) or (attempt e default)", 1, 2),
-    "perform": Shape("(perform operation e…)", 1, scoping="operands"),
+    "perform": Shape("(perform operation e…)", 1),
     "define-syntax": Shape(
-        "(define-syntax name (syntax-rules (literal…) (pattern template) …))", 1, scoping="data"
+        "(define-syntax name (syntax-rules (literal…) (pattern template) …))",
+        1,
+        operands=("defined name",),
+        defines="syntax",
     ),
     "handle": Shape(
         "(handle body ((operation param…) resume body…) … (return name body…))",
         2,
-        scoping="clauses of operations",
+        operands=("expression",),
+        clauses=("operation", "name", "body"),
     ),
-    "forward": Shape("(forward resume operation e…)", 2, scoping="operands"),
-    "try": Shape("(try e… (catch (name word…) body…) … (finally body…))", 1, scoping="endings"),
+    "forward": Shape("(forward resume operation e…)", 2),
+    "try": Shape(
+        "(try e… (catch (name word…) body…) … (finally body…))",
+        1,
+        parts={"catch": ("expression", "caught error", "body"), "finally": _FIRST},
+    ),
     "par": Shape("(par e…)", 0),
     "race": Shape("(race e…)", 1),
-    "with-timeout": Shape("(with-timeout seconds e…)", 2, scoping="first"),
+    "with-timeout": Shape("(with-timeout seconds e…)", 2, operands=_FIRST),
     "with-budget": Shape(
-        "(with-budget {calls: n tokens: n usd: x seconds: s} e…)", 2, scoping="first"
+        "(with-budget {calls: n tokens: n usd: x seconds: s} e…)", 2, operands=_FIRST
     ),
 }
 
@@ -143,3 +217,26 @@ def word_of(form: Form) -> str:
         if type(head) is Name:
             return source_name(head.text)
     return ""
+
+
+def shape_of(form: Form) -> Shape | None:
+    """Return the shape of a special form; None for any other form."""
+    return SHAPES.get(word_of(form))
+
+
+SPLICED = frozenset(word for word, shape in SHAPES.items() if shape.operands == ("spliced body",))
+"""Forms whose operands belong to the body around them."""
+
+QUOTING: Mapping[str, int] = {"quasiquote": 1, "unquote": -1, "unquote-splicing": -1}
+"""Changes of the depth of quotation inside a quasiquote, by the head of a list."""
+
+
+def splice(forms: Iterable[Form]) -> Iterator[Form]:
+    """Yield the forms of a body. A `begin` is replaced by its word and its forms."""
+    work = list(forms)[::-1]
+    while work:
+        form = work.pop()
+        if word_of(form) in SPLICED and len(form.items) > 1:  # type: ignore[union-attr]
+            work.extend(form.items[::-1])  # type: ignore[union-attr]
+        else:
+            yield form

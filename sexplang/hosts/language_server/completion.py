@@ -3,11 +3,12 @@
 import os
 from collections.abc import Iterable, Iterator
 
+from sexplang.compiler.forms.shapes import QUOTING, SHAPES, shape_of, word_of
 from sexplang.hosts.language_server.hover import explain, headline
+from sexplang.hosts.language_server.language_names import is_deprecated, special
 from sexplang.hosts.language_server.library import Library, folder_of
+from sexplang.hosts.language_server.meanings import Meaning
 from sexplang.hosts.language_server.outline import Outline
-from sexplang.hosts.language_server.scopes.meanings import Meaning
-from sexplang.hosts.language_server.syntax_lines import INPUT_TYPES, LABELS, special
 from sexplang.hosts.tokens import LABELS as LABEL_KINDS
 from sexplang.hosts.tokens import Token
 from sexplang.terms.classes.node import frozen
@@ -86,19 +87,21 @@ def _holds(form: Form, offset: int) -> bool:
 def _is_data(chain: list[Form]) -> bool:
     level = 0
     for form in chain:
-        head = form.items[0] if isinstance(form, ListForm) and form.items else None
-        word = head.text if type(head) is Name else ""
-        if word == "quote" and not level:
+        shape = shape_of(form)
+        if shape is not None and shape.operands == ("datum",) and not level:
             return True
-        level += {"quasiquote": 1, "unquote": -1, "unquote-splicing": -1}.get(word, 0)
+        level += QUOTING.get(word_of(form), 0)
     return level > 0
 
 
 def _is_import_path(chain: list[Form], start: int) -> bool:
-    if not chain or not isinstance(chain[-1], ListForm) or len(chain[-1].items) < 2:
-        return False
-    head, target = chain[-1].items[:2]
-    return type(head) is Name and head.text == "import" and target.span.start == start
+    form = chain[-1] if chain else None
+    return _takes_path(form) and any(item.span.start == start for item in form.items[1:2])  # type: ignore[union-attr]
+
+
+def _takes_path(form: Form | None) -> bool:
+    shape = None if form is None else shape_of(form)
+    return shape is not None and shape.operands == ("path",)
 
 
 def _paths(library: Library, document: str, text: str, start: int) -> Iterator[Offer]:
@@ -135,17 +138,18 @@ def _names(found: Outline, chain: list[Form], start: int, offset: int) -> Iterat
     head = before[0] if before else None
     word = head.text if type(head) is Name else ""
     is_operand = isinstance(form, ListForm) and bool(before)
-    if word == "define-input" and type(before[-1]) is Label and before[-1].text == "type":
-        for each in INPUT_TYPES:
+    labels = SHAPES[word].labels if word in SHAPES else {}
+    words = labels.get(before[-1].text) if before and type(before[-1]) is Label else None
+    if isinstance(words, tuple):
+        for each in words:
             yield Offer(each, "word", start, "type of an input", rank=0)
         return
-    if word == "import":
+    if _takes_path(form) and before:
         yield from _standard_modules(start)
-        yield from _labels(LABELS["import"], before, start)
+        yield from _labels(labels, before, start)
         return
     if is_operand:
-        yield from _labels(LABELS.get(word, ()), before, start)
-        yield from _labels(_labels_of(visible, word), before, start)
+        yield from _labels(labels or _labels_of(visible, word), before, start)
     typed = found.source.text[start:offset]
     module = visible.get(typed.partition(".")[0]) if "." in typed else None
     if module is not None and module.kind == "module":
@@ -153,7 +157,7 @@ def _names(found: Outline, chain: list[Form], start: int, offset: int) -> Iterat
             yield _offer(f"{module.name}.{name}", meaning, start, 0)
         return
     for name, meaning in visible.items():
-        if name != "_":
+        if name != "_" and not is_deprecated(meaning):
             yield _offer(name, meaning, start, 1 if meaning.name_span is not None else 2)
     if isinstance(form, ListForm) and not before:
         for name, meaning in special().items():

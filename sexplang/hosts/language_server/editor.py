@@ -12,11 +12,11 @@ from lsprotocol import types as lsp
 from pygls.exceptions import FeatureNotificationError
 from pygls.lsp.server import LanguageServer
 
-from sexplang.hosts.language_server import completion, findings, hover, symbols
-from sexplang.hosts.language_server.addresses import address_of, name_of
+from sexplang.hosts.language_server import completion, findings, hover
 from sexplang.hosts.language_server.library import Library
+from sexplang.hosts.language_server.meanings import Meaning
 from sexplang.hosts.language_server.outline import Outline
-from sexplang.hosts.language_server.positions import Places
+from sexplang.hosts.language_server.positions import Places, address_of, location_of, name_of
 from sexplang.hosts.language_server.protocol import UNTOLD
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
@@ -45,6 +45,7 @@ _KINDS: dict[str, lsp.CompletionItemKind] = {
     "file": lsp.CompletionItemKind.File,
     "folder": lsp.CompletionItemKind.Folder,
 }
+"""The icons of offers; those of symbols have the same names."""
 
 
 class Editor:
@@ -155,7 +156,9 @@ class Editor:
                 return self._files(each.path, found.source.name)
         mention = found.scopes.mention_at(offset)
         span = mention.meaning.name_span if mention is not None else None
-        location = None if span is None else findings.location_of(span, self.encoding)
+        if span is None:
+            return []
+        location = location_of(span, Places(span.source.text, self.encoding))
         return [] if location is None else [location]
 
     def _files(self, path: str, document: str) -> list[lsp.Location]:
@@ -187,7 +190,7 @@ class Editor:
 
     def symbols(self, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
         found, places = self.read(params.text_document)
-        return symbols.symbols(found, places)
+        return symbols(found, places)
 
 
 def _check(
@@ -198,10 +201,39 @@ def _check(
     return findings.to_protocol(checked.findings, library, name, encoding), checked.effects
 
 
+def symbols(found: Outline, places: Places) -> list[lsp.DocumentSymbol]:
+    """Return the definitions of a text as an editor lists them, nested."""
+    top: list[lsp.DocumentSymbol] = []
+    around: list[tuple[int, list[lsp.DocumentSymbol]]] = []
+    for meaning in found.scopes.defined:
+        symbol = _symbol(meaning, places)
+        if symbol is None or meaning.span is None:
+            continue
+        while around and around[-1][0] <= meaning.span.start:
+            around.pop()
+        (around[-1][1] if around else top).append(symbol)
+        children: list[lsp.DocumentSymbol] = []
+        symbol.children = children
+        around.append((meaning.span.end, children))
+    return top
+
+
+def _symbol(meaning: Meaning, places: Places) -> lsp.DocumentSymbol | None:
+    if meaning.span is None or meaning.name_span is None or not meaning.name.strip():
+        return None
+    return lsp.DocumentSymbol(
+        name=meaning.name,
+        kind=lsp.SymbolKind[_KINDS[meaning.kind].name],
+        range=places.of(meaning.span),
+        selection_range=places.of(meaning.name_span),
+        detail=meaning.signature if meaning.params is not None else None,
+    )
+
+
 def _item(offer: completion.Offer, places: Places, offset: int) -> lsp.CompletionItem:
     return lsp.CompletionItem(
         label=offer.text,
-        kind=_KINDS.get(offer.kind),
+        kind=_KINDS[offer.kind],
         detail=offer.detail or None,
         documentation=(
             lsp.MarkupContent(lsp.MarkupKind.Markdown, offer.doc) if offer.doc else None

@@ -12,9 +12,8 @@ from lsprotocol.types import (
     Range,
 )
 
-from sexplang.hosts.language_server.addresses import address_of
 from sexplang.hosts.language_server.library import Library
-from sexplang.hosts.language_server.positions import Places
+from sexplang.hosts.language_server.positions import Places, location_of
 from sexplang.terms import diagnostic as terms
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.source import Source, Span
@@ -119,7 +118,7 @@ class _Show:
         source = span.source
         if source.name not in self.known:
             self.known[source.name] = Places(source.text, self.encoding)
-        return _locate(span, self.known[source.name])
+        return location_of(span, self.known[source.name])
 
     def _import_of(self, name: str) -> Range:
         if self.bringing is None:
@@ -134,13 +133,3 @@ class _Show:
 def _message(found: terms.Diagnostic, words: str) -> str:
     hint = f"hint: {found.hint}" if found.hint else ""
     return "\n".join(part for part in (found.title, words, *found.notes, hint) if part)
-
-
-def location_of(span: Span, encoding: str) -> Location | None:
-    """Return the location of a span, if it is in a file."""
-    return _locate(span, Places(span.source.text, encoding))
-
-
-def _locate(span: Span, places: Places) -> Location | None:
-    address = address_of(span.source.name)
-    return None if address is None else Location(address, places.of(span))

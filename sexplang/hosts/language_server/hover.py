@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from sexplang.hosts.language_server.language_names import syntax_of
+from sexplang.hosts.language_server.meanings import Meaning, Parameter
 from sexplang.hosts.language_server.outline import Outline
-from sexplang.hosts.language_server.scopes.declarations import comment_above
-from sexplang.hosts.language_server.scopes.meanings import Meaning, Parameter
-from sexplang.hosts.language_server.syntax_lines import syntax_of
+from sexplang.terms.source import Source
 from sexplang.terms.values.text import to_source, type_words
 from sexplang.terms.values.value import Primitive, Task
 
@@ -84,6 +84,16 @@ def read_documentation(meaning: Meaning) -> str:
     if meaning.doc or meaning.kind in ("parameter", "special form") or meaning.span is None:
         return meaning.doc
     return comment_above(meaning.span.source, meaning.span.start)
+
+
+def comment_above(source: Source, offset: int) -> str:
+    """Return the lines of comment directly above the line of an offset."""
+    number = source.position(offset).line - 1
+    found: list[str] = []
+    while number > 0 and source.line(number).lstrip().startswith(";"):
+        found.append(source.line(number).strip().lstrip(";").strip())
+        number -= 1
+    return "\n".join(reversed(found))
 
 
 _KINDS = {

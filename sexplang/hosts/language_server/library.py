@@ -7,18 +7,14 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from sexplang.hosts.language_server.outline import Outline, Text, outline, standard, text_of
-from sexplang.hosts.language_server.scopes.declarations import (
-    function_meaning,
-    public,
-    task_meaning,
-)
-from sexplang.hosts.language_server.scopes.meanings import Meaning
+from sexplang.hosts.language_server.language_names import standard
+from sexplang.hosts.language_server.meanings import Meaning, Parameter, public
+from sexplang.hosts.language_server.outline import Outline, Text, outline, text_of
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
-from sexplang.terms.template import FunctionCallNode, Template
-from sexplang.terms.values.value import Fault
+from sexplang.terms.template import FunctionCallNode, Template, TemplateNode
+from sexplang.terms.values.value import Fault, Task
 
 Find = Callable[[str, str], tuple[Source, ...]]
 
@@ -158,10 +154,34 @@ def _tasks(source: Source) -> Mapping[str, Meaning]:
     except Diagnostics:
         return {}
     return {
-        part.name: task_meaning(part) if isinstance(part, Template) else function_meaning(part)
+        part.name: task_meaning(part) if isinstance(part, Template) else _function_meaning(part)
         for part in parts
         if not isinstance(part, FunctionCallNode)
     }
+
+
+def task_meaning(template: Template) -> Meaning:
+    """Return the meaning of a task by its template."""
+    params = tuple(
+        Parameter(
+            each.name,
+            None,
+            None if each.required else ("nil" if each.default is None else str(each.default)),
+            each.doc,
+            each.type,
+        )
+        for each in template.params
+    )
+    doc, shape = template.description, Task(template)
+    return Meaning(
+        template.name, "task", template.span, template.span, params, doc=doc, shape=shape
+    )
+
+
+def _function_meaning(node: TemplateNode) -> Meaning:
+    """Return the meaning of a template that calls another: a function of its parameters."""
+    params = tuple(Parameter(name) for name in node.params)
+    return Meaning(node.name, "function", node.span, node.span, params)
 
 
 def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:

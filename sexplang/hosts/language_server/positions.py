@@ -1,9 +1,10 @@
-r"""Offsets in a text and positions as an editor counts them.
+r"""Documents and positions in them, as an editor names them: URIs, and columns in UTF-16.
 
 Editors count lines from 0. Columns are in the agreed units, UTF-16 by default.
 A line ends at `\n`, `\r\n` or `\r` and nowhere else.
 """
 
+import os
 import re
 from array import array
 from bisect import bisect_left, bisect_right
@@ -11,7 +12,8 @@ from collections.abc import Callable
 from functools import cached_property
 from itertools import accumulate
 
-from lsprotocol.types import Position, Range
+from lsprotocol.types import Location, Position, Range
+from pygls import uris
 
 from sexplang.terms.source import Span
 
@@ -78,3 +80,38 @@ class Places:
     def of(self, span: Span) -> Range:
         """Return the range of a span of this text."""
         return self.range(span.start, span.end)
+
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+def name_of(address: str) -> str:
+    """Return the name of a document's source: its absolute path, or its URI if it is no file."""
+    try:
+        path = uris.to_fs_path(address)
+    except ValueError:  # it is no URI
+        return address
+    return address if not path else os.path.normpath(path)
+
+
+def address_of(name: str) -> str | None:
+    """Return the URI of a source, if it has a file or an address."""
+    if os.path.isabs(name):
+        return _file(name)
+    if name.startswith("std/"):
+        from sexplang.package.package_data import place
+
+        path = place(f"stdlib/{name.removeprefix('std/')}.sexp")
+        return _file(path) if os.path.isfile(path) else None
+    return name if _SCHEME.match(name) else None
+
+
+def location_of(span: Span, places: Places) -> Location | None:
+    """Return the location of a span, if it is in a file; `places` are those of its source."""
+    address = address_of(span.source.name)
+    return None if address is None else Location(address, places.of(span))
+
+
+def _file(path: str) -> str | None:
+    address: str | None = uris.from_fs_path(path)
+    return address

@@ -10,8 +10,8 @@ from pygls.capabilities import get_capability
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from sexplang.hosts.language_server.addresses import name_of
 from sexplang.hosts.language_server.editor import PAUSE, Editor
+from sexplang.hosts.language_server.positions import name_of
 from sexplang.hosts.language_server.protocol import UNREADABLE, Protocol, is_logged
 
 LARGEST = 1_000_000

@@ -3,18 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sexplang.compiler.forms.shapes import word_of
-from sexplang.hosts.language_server.hover import headline, read_documentation
-from sexplang.hosts.language_server.outline import prelude
-from sexplang.hosts.language_server.scopes.declarations import (
-    comment_above,
-    flat,
+from sexplang.compiler.forms.shapes import splice, word_of
+from sexplang.hosts.language_server.hover import comment_above, headline, read_documentation
+from sexplang.hosts.language_server.language_names import is_deprecated, prelude, special, syntax_of
+from sexplang.hosts.language_server.library import task_meaning
+from sexplang.hosts.language_server.meanings import (
+    Meaning,
+    Parameter,
     list_private,
     outward,
-    task_meaning,
 )
-from sexplang.hosts.language_server.scopes.meanings import Meaning, Parameter
-from sexplang.hosts.language_server.syntax_lines import special, syntax_of
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.reader import read
 from sexplang.terms.form import ListForm
@@ -31,7 +29,8 @@ def candidates(typed: str, names: Mapping[str, Export]) -> list[str]:
     if inside:
         known = [f"{head}.{name}" for name in inside]
     else:
-        known = [*names, *prelude(), *special()]
+        own = [name for name, meaning in prelude().items() if not is_deprecated(meaning)]
+        known = [*names, *own, *special()]
     return sorted({name for name in known if name.startswith(typed)})
 
 
@@ -98,7 +97,7 @@ def _macro(name: str, macro: Macro) -> Meaning:
     """Return the meaning of a macro: each pattern as a use of it, and the comment above it."""
     source = macro.span.source
     uses: list[str] = []
-    for form in flat(read(source)):
+    for form in splice(read(source)):
         if (
             word_of(form) != "define-syntax"
             or not form.span.start < macro.span.start < form.span.end

@@ -8,8 +8,8 @@ again with it, so that they have the new meaning. Values keep the old one.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from sexplang.compiler.forms.shapes import word_of
-from sexplang.hosts.language_server.scopes.declarations import flat, read_declaration
+from sexplang.compiler.forms.shapes import splice, word_of
+from sexplang.hosts.language_server.meanings import read_definition
 from sexplang.pipeline.pipeline import Builder, Find, Plans
 from sexplang.terms.classes.node import define, evolve, field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
@@ -92,7 +92,7 @@ class GrowingProgram:
         This includes functions that use such functions. A name that a `bind` only hides keeps its
         meaning.
         """
-        bound = {_target(form) for form in flat(forms) if word_of(form) == "bind"}
+        bound = {_target(form) for form in splice(forms) if word_of(form) == "bind"}
         work = [
             name
             for name, export in self.names.items()
@@ -136,12 +136,12 @@ def _same(one: Export, other: Export) -> bool:
 
 
 def _is_function(form: Form) -> bool:
-    meaning = read_declaration(form)
+    meaning = read_definition(form)
     return meaning is not None and meaning.kind == "function" and word_of(form) == "define"
 
 
 def _target(form: Form) -> str:
-    meaning = read_declaration(form)
+    meaning = read_definition(form)
     return meaning.name if meaning is not None else ""
 
 
@@ -149,7 +149,7 @@ def _functions(forms: Iterable[Form]) -> dict[str, _Function]:
     """Return the functions that a piece defines, by name."""
     return {
         _target(form): _Function(form, frozenset(_names(form)))
-        for form in flat(forms)
+        for form in splice(forms)
         if _is_function(form)
     }
 

@@ -1,9 +1,12 @@
-"""One line of documentation for each word of the language."""
+"""The names of the language: special forms, each with a line of documentation, and the prelude."""
 
 from collections.abc import Mapping
 from functools import cache
 
-from sexplang.hosts.language_server.scopes.meanings import Meaning
+from sexplang.compiler.forms.shapes import PARTS, SHAPES
+from sexplang.hosts.language_server.meanings import Meaning, Parameter, public
+from sexplang.reader import read
+from sexplang.terms.source import Source
 
 LINES: dict[str, str] = {
     "quote": "The datum itself, not evaluated: `'x`.",
@@ -40,7 +43,6 @@ LINES: dict[str, str] = {
     "forward": "Passes a request on outward, to be answered where it was performed.",
     "try": "The body; a `catch` takes its errors, `finally` runs however it is left.",
     "par": "Evaluates all at the same time; the list of their values.",
-    "par-map": "Calls the function on each element at the same time; results in order.",
     "race": "The first value; the others are cancelled.",
     "with-timeout": "The body, or an error when the seconds are over.",
     "with-budget": "The body, with an account of calls, tokens, dollars and seconds.",
@@ -51,8 +53,6 @@ LINES: dict[str, str] = {
 @cache
 def special() -> Mapping[str, Meaning]:
     """Return the words of the language, by name."""
-    from sexplang.compiler.forms.shapes import PARTS, SHAPES
-
     lines = {word: LINES.get(word, "") for word in SHAPES}
     lines |= {word: f"{words[0].upper()}{words[1:]}." for word, words in PARTS.items()}
     lines["syntax-rules"] = LINES["syntax-rules"]
@@ -61,17 +61,40 @@ def special() -> Mapping[str, Meaning]:
 
 def syntax_of(word: str) -> str:
     """Return the syntax of a special form, if it has one."""
-    from sexplang.compiler.forms.shapes import SHAPES
-
     shape = SHAPES.get(word)
     return shape.syntax.replace(") or (", ")\n(") if shape is not None else ""
 
 
-LABELS: dict[str, tuple[str, ...]] = {
-    "import": ("as",),
-    "define-input": ("type", "choices", "doc", "default"),
-    "par-map": ("limit",),
-}
-"""The labels of special forms."""
+@cache
+def prelude() -> Mapping[str, Meaning]:
+    """Return the names that every program has."""
+    from sexplang.machine import HIGHER
+    from sexplang.package.package_data import read_shipped
+    from sexplang.pipeline.pipeline import STANDARD
+    from sexplang.primitives import OPERATIONS, PRIMITIVES
 
-INPUT_TYPES = ("string", "number", "integer", "boolean", "json", "file")
+    names: dict[str, Meaning] = {}
+    for name, primitive in PRIMITIVES.items():
+        names[name] = Meaning(name, "primitive", doc=primitive.doc, shape=primitive)
+    for name, higher in HIGHER.items():
+        names[name] = Meaning(name, "primitive", doc=higher.doc, shape=higher)
+    for name, operation in OPERATIONS.items():
+        params = tuple(Parameter(each) for each in operation.params)
+        names[name] = Meaning(name, "operation", params=params, doc=operation.doc, shape=operation)
+    for name, module in STANDARD.items():
+        members = public(read(standard(module, read_shipped(f"stdlib/{module}.sexp"))))
+        if name in members:
+            names[name] = members[name]
+    return names
+
+
+def is_deprecated(meaning: Meaning) -> bool:
+    """Return whether a name of the language has a new name: only that is offered."""
+    from sexplang.analysis.slips.deprecated_names import DEPRECATED
+
+    return meaning.name_span is None and meaning.name in DEPRECATED
+
+
+def standard(module: str, text: str) -> Source:
+    """Return a module of the standard library under the pipeline's name for it."""
+    return Source(f"std/{module}", text)

@@ -1,1 +1,0 @@
-"""Scopes and meanings of the names in a document."""

@@ -129,13 +129,16 @@ def substring(value: Value, start: Value, end: Value = None) -> Value:
     return text[first:last]
 
 
-def split(value: Value, separator: Value) -> Value:
-    text, between = content("string-split", value), content("string-split", separator)
+def split(value: Value, separator: Value = MISSING) -> Value:
+    text = content("string-split", value)
     scan(len(text))
+    if separator is MISSING:
+        return tuple(text.split())
+    between = content("string-split", separator)
     return tuple(text.split(between)) if between else tuple(text)
 
 
-def join(values: Value, separator: Value) -> Value:
+def join(values: Value, separator: Value = "") -> Value:
     if type(values) not in LISTS:
         raise wrong_type("string-join", "a list of strings", values, "`(string-join xs separator)`")
     between = content("string-join", separator)

@@ -65,7 +65,8 @@ class Procedure:
 class Primitive(Procedure):
     """A pure first-order function of values, called as `function(*arguments)`, positions only.
 
-    It raises only `Fault`. `most` is None if any number of arguments is allowed.
+    It raises only `Fault`. `most` is None if any number of arguments is allowed. `params` are its
+    parameters as a person reads them: `s start [end]`, `x …`.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Primitive(Procedure):
     least: int
     most: int | None
     doc: str = ""
+    params: str = ""
 
 
 @node(eq=False)
@@ -83,6 +85,7 @@ class Higher(Procedure):
     least: int
     most: int | None
     doc: str = ""
+    params: str = ""
 
 
 @node(eq=False)

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from sexplang.primitives import (
     arithmetic,
+    formats,
     json_text,
     kinds,
     lists,
@@ -17,6 +18,7 @@ from sexplang.primitives import (
 )
 from sexplang.primitives.charges import GROWING, with_charge
 from sexplang.primitives.on_demand.roster import ON_DEMAND
+from sexplang.primitives.sizes import USAGES
 from sexplang.terms.values import equality
 from sexplang.terms.values.value import Primitive, Value, has_failed
 
@@ -95,7 +97,7 @@ _TEXT: tuple[_Row, ...] = (
         'All of them. (string-replace "aa" "a" "b") ;=> "bb"',
     ),
     ("string=?", strings.same, "s t …", '(string=? "a" "a") ;=> true'),
-    ("format", strings.format_text, "template x …", '(format "~a of ~s" 1 "x") ;=> "1 of \\"x\\""'),
+    ("format", formats.format_text, "template x …", '(format "~a of ~s" 1 "x") ;=> "1 of \\"x\\""'),
 )
 
 _LISTS: tuple[_Row, ...] = (
@@ -191,3 +193,5 @@ PRIMITIVES: dict[str, Primitive] = {
     for family in (_NUMBERS, _TEXT, _LISTS, _TABLES, _TESTS, _DATA, ON_DEMAND)
     for name, function, params, doc in family
 }
+
+USAGES.update({name: f"write {each.usage}" for name, each in PRIMITIVES.items()})

@@ -102,6 +102,7 @@ def check_count(
     least: int,
     most: int | None,
     params: Sequence[str] = (),
+    usage: str | None = None,
 ) -> bool:
     """Return whether this many arguments fit; report if not."""
     if least <= count and (most is None or count <= most):
@@ -111,12 +112,13 @@ def check_count(
     else:
         wanted = str(least) if most == least else f"{least} to {most}"
     noun = "argument" if least == 1 and most in (1, None) else "arguments"
+    usage = f"`({' '.join([name, *params])})`" if params else usage
     c.report(
         "wrong-arity",
         form.span,
         f"`{name}` takes {wanted} {noun}, not {count}",
         f"{count} here",
-        hint=f"write `({' '.join([name, *params])})`" if params else None,
+        hint=f"write {usage}" if usage else None,
     )
     return False
 

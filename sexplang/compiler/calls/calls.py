@@ -129,7 +129,9 @@ def _primitive(
 ) -> Core:
     if labels:
         positions_only(c, form, label_form(form, labels[0]))
-    elif not check_count(c, form, shape.name, len(arguments), shape.least, shape.most):
+    elif not check_count(
+        c, form, shape.name, len(arguments), shape.least, shape.most, usage=shape.usage
+    ):
         pass
     elif callee is None:
         return CallPrimitive(shape, arguments, form.span)
@@ -152,7 +154,8 @@ def _higher(
     elif labels:
         positions_only(c, form, label_form(form, labels[0]))
         return Call(callee, arguments, labels, span=form.span)
-    check_count(c, form, shape.name, len(arguments) - len(labels), shape.least, shape.most)
+    count = len(arguments) - len(labels)
+    check_count(c, form, shape.name, count, shape.least, shape.most, usage=shape.usage)
     return Call(callee, arguments, labels, span=form.span)
 
 

@@ -76,6 +76,15 @@ class Primitive(Procedure):
     doc: str = ""
     params: str = ""
 
+    @property
+    def usage(self) -> str | None:
+        """A call with the names of its parameters, and an example; None if they are not known."""
+        if not self.params:
+            return None
+        _, head, call = self.doc.partition(f"({self.name}")
+        as_in = f", as in `{head}{call.partition(' ;=> ')[0]}`" if head else ""
+        return f"`({self.name} {self.params})`{as_in}"
+
 
 @node(eq=False)
 class Higher(Procedure):
@@ -85,7 +94,12 @@ class Higher(Procedure):
     least: int
     most: int | None
     doc: str = ""
-    params: str = ""
+
+    @property
+    def usage(self) -> str | None:
+        """A call with the names of its parameters, with which a doc begins."""
+        call = self.doc.partition("): ")[0]
+        return f"`{call})`" if call.startswith(f"({self.name}") else None
 
 
 @node(eq=False)

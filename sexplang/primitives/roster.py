@@ -17,7 +17,7 @@ from sexplang.primitives import (
     tables,
 )
 from sexplang.primitives.charges import GROWING, with_charge
-from sexplang.primitives.on_demand.roster import ON_DEMAND
+from sexplang.primitives.on_demand.table import ON_DEMAND
 from sexplang.primitives.sizes import USAGES
 from sexplang.terms.values import equality
 from sexplang.terms.values.value import Primitive, Value, has_failed

@@ -86,23 +86,23 @@ def reference(text: Value, at: Value) -> Value:
 
 def take(text: Value, count: Value) -> Value:
     """Return at most the first characters."""
-    return _charged(content("string-take", text)[: whole("string-take", "count", count)])
+    return _charge_text(content("string-take", text)[: whole("string-take", "count", count)])
 
 
 def drop(text: Value, count: Value) -> Value:
-    return _charged(content("string-drop", text)[whole("string-drop", "count", count) :])
+    return _charge_text(content("string-drop", text)[whole("string-drop", "count", count) :])
 
 
 def take_right(text: Value, count: Value) -> Value:
     name = "string-take-right"
     subject, length = content(name, text), whole(name, "count", count)
-    return _charged(subject[max(0, len(subject) - length) :])
+    return _charge_text(subject[max(0, len(subject) - length) :])
 
 
 def drop_right(text: Value, count: Value) -> Value:
     name = "string-drop-right"
     subject, length = content(name, text), whole(name, "count", count)
-    return _charged(subject[: max(0, len(subject) - length)])
+    return _charge_text(subject[: max(0, len(subject) - length)])
 
 
 def pad_left(text: Value, width: Value, fill: Value = " ") -> Value:
@@ -132,25 +132,25 @@ def repeat(text: Value, times: Value) -> Value:
     subject, count = content("string-repeat", text), whole("string-repeat", "count", times)
     if len(subject) * count > STRING_POINTS:
         raise too_long("string-repeat", len(subject) * count)
-    return _charged(subject * count)
+    return _charge_text(subject * count)
 
 
 def reverse(text: Value) -> Value:
-    return _charged(content("string-reverse", text)[::-1])
+    return _charge_text(content("string-reverse", text)[::-1])
 
 
 def capitalize(text: Value) -> Value:
     """Return the text with its first character in upper case; the others stay as they are."""
     subject = content("string-capitalize", text)
-    return _charged(subject[:1].upper() + subject[1:])
+    return _charge_text(subject[:1].upper() + subject[1:])
 
 
 def trim_left(text: Value) -> Value:
-    return _charged(content("string-trim-left", text).lstrip())
+    return _charge_text(content("string-trim-left", text).lstrip())
 
 
 def trim_right(text: Value) -> Value:
-    return _charged(content("string-trim-right", text).rstrip())
+    return _charge_text(content("string-trim-right", text).rstrip())
 
 
 def is_blank(text: Value) -> Value:
@@ -158,7 +158,7 @@ def is_blank(text: Value) -> Value:
     return not content("string-blank?", text).strip()
 
 
-def _ordered(name: str, fits: Callable[[str, str], bool]) -> Callable[..., Value]:
+def _order_test(name: str, fits: Callable[[str, str], bool]) -> Callable[..., Value]:
     def compare(*values: Value) -> Value:
         hint = "`<` compares numbers" if type(values[0]) in (int, float) else None
         texts = [content(name, value, hint) for value in values]
@@ -168,11 +168,11 @@ def _ordered(name: str, fits: Callable[[str, str], bool]) -> Callable[..., Value
     return compare
 
 
-less = _ordered("string<?", str.__lt__)
-more = _ordered("string>?", str.__gt__)
-at_most = _ordered("string<=?", str.__le__)
-at_least = _ordered("string>=?", str.__ge__)
-alike = _ordered("string-ci=?", lambda a, b: a.casefold() == b.casefold())
+less = _order_test("string<?", str.__lt__)
+more = _order_test("string>?", str.__gt__)
+at_most = _order_test("string<=?", str.__le__)
+at_least = _order_test("string>=?", str.__ge__)
+alike = _order_test("string-ci=?", lambda a, b: a.casefold() == b.casefold())
 
 
 def code(text: Value) -> Value:
@@ -207,6 +207,6 @@ def _items(name: str, items: list[str]) -> Value:
     return tuple(items)
 
 
-def _charged(text: str) -> str:
+def _charge_text(text: str) -> str:
     charge(len(text))
     return text

@@ -42,24 +42,24 @@ def _nth(name: str, items: Value, at: int) -> Value:
 def take_right(items: Value, count: Value) -> Value:
     """Return at most the last items."""
     found = as_list("take-right", items)
-    return _made(found[max(0, len(found) - whole("take-right", "count", count)) :])
+    return _charge_list(found[max(0, len(found) - whole("take-right", "count", count)) :])
 
 
 def drop_right(items: Value, count: Value) -> Value:
     found = as_list("drop-right", items)
-    return _made(found[: max(0, len(found) - whole("drop-right", "count", count))])
+    return _charge_list(found[: max(0, len(found) - whole("drop-right", "count", count))])
 
 
 def slice_items(items: Value, start: Value, end: Value = None) -> Value:
     """Return the items from an index to before another, as far as there are any."""
     first = whole("slice", "start", start)
     last = LIST_ITEMS if end is None else whole("slice", "end", end)
-    return _made(as_list("slice", items)[first : max(first, last)])
+    return _charge_list(as_list("slice", items)[first : max(first, last)])
 
 
 def split_at(items: Value, count: Value) -> Value:
     found, at = as_list("split-at", items), whole("split-at", "count", count)
-    return _made(found[:at]), _made(found[at:])
+    return _charge_list(found[:at]), _charge_list(found[at:])
 
 
 def chunk(items: Value, size: Value) -> Value:
@@ -159,7 +159,7 @@ def delete(item: Value, items: Value) -> Value:
     found = as_list("delete", items)
     if len(found) > SMALL:
         work(len(found))
-    return _made(tuple([other for other in found if not equal(item, other)]))
+    return _charge_list(tuple([other for other in found if not equal(item, other)]))
 
 
 def make_list(count: Value, fill: Value = None) -> Value:
@@ -185,7 +185,7 @@ def interpose(separator: Value, items: Value) -> Value:
     found = as_list("interpose", items)
     if 2 * len(found) > LIST_ITEMS:
         raise too_many_items("interpose", 2 * len(found))
-    return _made(tuple([part for item in found for part in (separator, item)])[1:])
+    return _charge_list(tuple([part for item in found for part in (separator, item)])[1:])
 
 
 # -- Tables ----------------------------------------------------------------------------------------
@@ -253,6 +253,6 @@ def _table(made: dict[str, Value]) -> dict[str, Value]:
     return made
 
 
-def _made(items: tuple[Value, ...]) -> tuple[Value, ...]:
+def _charge_list(items: tuple[Value, ...]) -> tuple[Value, ...]:
     charge(len(items))
     return items

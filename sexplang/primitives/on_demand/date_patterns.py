@@ -18,7 +18,7 @@ def write(name: str, time: datetime, pattern: str) -> str:
     """Return the text of a time by a pattern. Raises Fault."""
     parts = []
     for mark, text in _split(name, pattern):
-        parts.append(_written(name, mark, time) if mark else text)
+        parts.append(_write_mark(name, mark, time) if mark else text)
     return "".join(parts)
 
 
@@ -64,7 +64,7 @@ def _split(name: str, pattern: str) -> list[tuple[str, str]]:
 _EXPANDED = {"F": "%Y-%m-%d", "T": "%H:%M:%S", "R": "%H:%M", "D": "%m/%d/%y"}
 
 
-def _written(name: str, mark: str, time: datetime) -> str:
+def _write_mark(name: str, mark: str, time: datetime) -> str:
     hour = time.hour % 12 or 12
     offset = time.utcoffset() or timedelta()
     minutes = int(abs(offset).total_seconds()) // 60

@@ -87,7 +87,7 @@ def make_date(parts: Value, zone: Value = None) -> Value:
     )
     second = given.get("second", 0)
     if type(second) not in (int, float) or not 0 <= second < 60:
-        raise _bad("make-date", f"the second is a number from 0 to below 60, not {_shown(second)}")
+        raise _bad("make-date", f"the second is a number from 0 to below 60, not {abbreviate(second)}")
     try:
         time = datetime(year, month, day, hour, minute) + timedelta(seconds=second)
     except (ValueError, OverflowError) as error:
@@ -235,7 +235,7 @@ def _unit(name: str, given: Value) -> str:
     unit = text if text.endswith("s") else f"{text}s"
     if unit not in _SECONDS and unit not in _MONTHS:
         units = "years months weeks days hours minutes seconds"
-        raise _bad(name, f"{_shown(text)} is no unit: there are {units}")
+        raise _bad(name, f"{abbreviate(text)} is no unit: there are {units}")
     return unit
 
 
@@ -269,12 +269,8 @@ def _iso(time: datetime) -> str:
 
 def _whole(name: str, part: str, value: Value) -> int:
     if type(value) is not int:
-        raise _bad(name, f"the {part.removesuffix('s')} is an exact integer, not {_shown(value)}")
+        raise _bad(name, f"the {part.removesuffix('s')} is an exact integer, not {abbreviate(value)}")
     return value
-
-
-def _shown(value: Value) -> str:
-    return abbreviate(value)
 
 
 def _bad(name: str, why: str) -> Fault:

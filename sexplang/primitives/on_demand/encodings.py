@@ -13,7 +13,7 @@ from sexplang.terms.values.value import Fault, Value
 
 
 def to_base64(text: Value) -> Value:
-    return _made("base64-encode", b64encode(_bytes("base64-encode", text)).decode("ascii"))
+    return _charge_text("base64-encode", b64encode(_bytes("base64-encode", text)).decode("ascii"))
 
 
 def from_base64(given: Value) -> Value:
@@ -23,7 +23,7 @@ def from_base64(given: Value) -> Value:
     standard = text.replace("-", "+").replace("_", "/").rstrip("=")
     try:
         raw = b64decode(standard + "=" * (-len(standard) % 4), validate=True)
-        return _made(name, raw.decode("utf-8"))
+        return _charge_text(name, raw.decode("utf-8"))
     except Error as error:
         raise _bad(name, text, f"is no Base64: {error}") from None
     except UnicodeDecodeError:
@@ -38,7 +38,7 @@ def to_percent(text: Value) -> Value:
     raw = _bytes("url-encode", text)
     if 3 * len(raw) > STRING_POINTS:
         raise too_long("url-encode", 3 * len(raw))
-    return _made("url-encode", "".join([_SPELLED[byte] for byte in raw]))
+    return _charge_text("url-encode", "".join([_SPELLED[byte] for byte in raw]))
 
 
 _SPELLED = [chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in range(256)]
@@ -53,7 +53,7 @@ def from_percent(given: Value) -> Value:
         raw = first + b"".join([bytes.fromhex(part[:2].decode()) + part[2:] for part in parts])
         if any(len(part) < 2 or b" " in part[:2] for part in parts):
             raise ValueError
-        return _made(name, raw.decode("utf-8"))
+        return _charge_text(name, raw.decode("utf-8"))
     except UnicodeDecodeError:
         raise _bad(name, text, "holds bytes that are no UTF-8 text") from None
     except ValueError:
@@ -74,7 +74,7 @@ def _bytes(name: str, given: Value) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _made(name: str, text: str) -> str:
+def _charge_text(name: str, text: str) -> str:
     if len(text) > STRING_POINTS:
         raise too_long(name, len(text))
     charge(len(text))

@@ -97,7 +97,10 @@ _DATES: tuple[_Row, ...] = (
         "date-parts",
         "date_parts",
         "date [zone]",
-        'A table. (get (date-parts "2024-05-01") "weekday") ;=> 3',
+        (
+            "(date-parts 0) ;=> {year: 1970 month: 1 day: 1 hour: 0 minute: 0 second: 0 "
+            "weekday: 4 week: 1 yearday: 1 offset: 0}"
+        ),
     ),
     (
         "make-date",
@@ -146,8 +149,16 @@ _ENCODINGS: tuple[_Row, ...] = (
     ("base64-decode", "from_base64", "s", '(base64-decode "dGVh") ;=> "tea"'),
     ("url-encode", "to_percent", "s", '(url-encode "a b") ;=> "a%20b"'),
     ("url-decode", "from_percent", "s", '(url-decode "a%20b") ;=> "a b"'),
-    ("sha256", "sha256", "s", '(string-take (sha256 "tea") 6) ;=> "b0e0f2"'),
-    ("md5", "md5_hash", "s", '(string-take (md5 "tea") 6) ;=> "9b5f54"'),
+    (
+        "sha256",
+        "sha256",
+        "s",
+        (
+            'In hexadecimal digits. (sha256 "") ;=> '
+            '"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"'
+        ),
+    ),
+    ("md5", "md5_hash", "s", '(md5 "") ;=> "d41d8cd98f00b204e9800998ecf8427e"'),
 )
 
 _COLLECTIONS: tuple[_Row, ...] = (

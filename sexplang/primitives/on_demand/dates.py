@@ -87,7 +87,9 @@ def make_date(parts: Value, zone: Value = None) -> Value:
     )
     second = given.get("second", 0)
     if type(second) not in (int, float) or not 0 <= second < 60:
-        raise _bad("make-date", f"the second is a number from 0 to below 60, not {abbreviate(second)}")
+        raise _bad(
+            "make-date", f"the second is a number from 0 to below 60, not {abbreviate(second)}"
+        )
     try:
         time = datetime(year, month, day, hour, minute) + timedelta(seconds=second)
     except (ValueError, OverflowError) as error:
@@ -269,7 +271,9 @@ def _iso(time: datetime) -> str:
 
 def _whole(name: str, part: str, value: Value) -> int:
     if type(value) is not int:
-        raise _bad(name, f"the {part.removesuffix('s')} is an exact integer, not {abbreviate(value)}")
+        raise _bad(
+            name, f"the {part.removesuffix('s')} is an exact integer, not {abbreviate(value)}"
+        )
     return value
 
 

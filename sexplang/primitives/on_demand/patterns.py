@@ -114,7 +114,7 @@ def _bad(name: str, why: str, pattern: str = "") -> Fault:
     elif "repetition" in why:
         hint = "a `*`, `+` or `?` stands once, behind what it repeats; `\\\\*` is the character"
     shown = f" {abbreviate(pattern)}" if pattern else ""
-    return Fault("bad-pattern", f"`{name}`: the pattern{shown} cannot be read: {why}", hint=hint)
+    return Fault("bad-regex", f"`{name}`: the pattern{shown} cannot be read: {why}", hint=hint)
 
 
 def _search(name: str, compiled: Any, subject: bytes) -> Iterator[Any]:
@@ -185,7 +185,7 @@ _DIGITS = tuple("0123456789")
 
 def _no_group(written: str, groups: int) -> Fault:
     return Fault(
-        "bad-pattern",
+        "bad-regex",
         f"`re-replace`: `{written}` in the replacement names none of the {groups} groups",
         hint="`$1` is the first group, `${name}` a named one, `$0` all; `$$` is a dollar sign",
     )

@@ -136,7 +136,9 @@ def _primitive(
 ) -> Core:
     if labels:
         positions_only(c, form, label_form(form, labels[0]))
-    elif not check_count(c, form, shape.name, len(arguments), shape.least, shape.most):
+    elif not check_count(
+        c, form, shape.name, len(arguments), shape.least, shape.most, usage=shape.usage
+    ):
         pass
     elif callee is None:
         return CallPrimitive(shape, arguments, form.span)
@@ -159,7 +161,8 @@ def _higher(
     elif labels:
         positions_only(c, form, label_form(form, labels[0]))
         return Call(callee, arguments, labels, span=form.span)
-    check_count(c, form, shape.name, len(arguments) - len(labels), shape.least, shape.most)
+    count = len(arguments) - len(labels)
+    check_count(c, form, shape.name, count, shape.least, shape.most, usage=shape.usage)
     return Call(callee, arguments, labels, span=form.span)
 
 
@@ -349,6 +352,7 @@ def check_count(
     least: int,
     most: int | None,
     params: Sequence[str] = (),
+    usage: str | None = None,
 ) -> bool:
     """Return whether this many arguments fit; report if not."""
     if least <= count and (most is None or count <= most):
@@ -358,12 +362,13 @@ def check_count(
     else:
         wanted = str(least) if most == least else f"{least} to {most}"
     noun = "argument" if least == 1 and most in (1, None) else "arguments"
+    usage = f"`({' '.join([name, *params])})`" if params else usage
     c.report(
         "wrong-arity",
         form.span,
         f"`{name}` takes {wanted} {noun}, not {count}",
         f"{count} here",
-        hint=f"write `({' '.join([name, *params])})`" if params else None,
+        hint=f"write {usage}" if usage else None,
     )
     return False
 

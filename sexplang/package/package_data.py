@@ -24,6 +24,12 @@ STANDARD = {
     "system:run_script": "scripts",
     "spawn-subagent": "subagents",
     "run-parallel-subagents": "subagents",
+    **dict.fromkeys(["find", "find-index", "count", "flat-map", "filter-map"], "lists"),
+    **dict.fromkeys(["map-indexed", "partition", "take-while", "drop-while"], "lists"),
+    **dict.fromkeys(["min-by", "max-by", "fold-right", "index-by"], "lists"),
+    **dict.fromkeys(["map-values", "map-keys", "filter-table"], "tables"),
+    **dict.fromkeys(["update-in", "merge-with"], "tables"),
+    "today": "dates",
 }
 """Names of the prelude that are written in the language, and their module in `stdlib/`."""
 

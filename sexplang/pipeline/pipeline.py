@@ -201,8 +201,9 @@ class Builder:
 
     def _scope(self, source: Source) -> dict[str, Export]:
         scope = dict(_prelude())
+        words = set(_WORD.findall(source.text))
         for name, module in STANDARD.items():
-            if name in source.text and _standard_name(module) not in self.loading:
+            if name in words and _standard_name(module) not in self.loading:
                 scope[name] = self._standard(module)[name]
         if not source.name.startswith("std/"):
             for name, shape in self.host.items():
@@ -319,6 +320,9 @@ class Builder:
 
 
 _FUNCTIONS: dict[str, Procedure] = {**PRIMITIVES, **HIGHER}
+_WORD = re.compile(r'"""[\s\S]*?"""|"(?:[^"\\]|\\.)*"|[^\s()\[\]{}"\'`~,;]+')
+"""The words of a program, and its texts as they are written."""
+
 _NOWHERE = Span(Source("prelude", ""), 0, 0)
 _preludes: list[dict[str, Export]] = []
 

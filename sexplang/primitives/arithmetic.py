@@ -13,6 +13,7 @@ from sexplang.primitives.sizes import LEAST, LIGHT, too_large, weigh, wrong_type
 from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.boundary import INTEGER_BITS
 from sexplang.terms.values.rope import TEXTS
+from sexplang.terms.values.sequences import LISTS
 from sexplang.terms.values.value import Fault, Value
 
 MISSING: Any = object()  # an argument that was left out; nil is one that was given
@@ -28,6 +29,8 @@ def not_a_number(name: str, value: Value) -> Fault:
     hint = _HINTS.get(name)
     if type(value) in TEXTS and hint is None:
         hint = "`(str a b)` joins text" if name == "+" else "`(string->number s)` reads a number"
+    if type(value) in LISTS and hint is None:
+        hint = f"`(apply {name} xs)` calls it with the items of a list"
     return wrong_type(name, "numbers", value, hint)
 
 

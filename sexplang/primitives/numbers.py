@@ -69,7 +69,21 @@ def _rounding(name: str, to_integer: Callable[[float], int]) -> Callable[[Value]
     return round_number
 
 
-round_even = _rounding("round", round)
+_round = _rounding("round", round)
+
+
+def round_even(a: Value, digits: Value = 0) -> Value:
+    """Return the number with as many digits behind the point, or rounded before it if below 0."""
+    if digits == 0 and type(digits) is int:
+        return _round(a)
+    check("round", a)
+    if type(digits) is not int:
+        raise wrong_type("round", "an exact integer as its digits", digits)
+    if not -400 <= digits <= 400 or (type(a) is float and (isnan(a) or isinf(a))):
+        return a if digits > 0 or type(a) is float else 0
+    return round(a, digits)
+
+
 round_down = _rounding("floor", floor)
 round_up = _rounding("ceiling", ceil)
 cut = _rounding("truncate", trunc)
@@ -222,3 +236,28 @@ def _radix(name: str, radix: Value) -> int:
     if not 2 <= radix <= 36:
         raise out_of_range(name, f"the radix {abbreviate(radix)} is not from 2 to 36")
     return radix
+
+
+def _parity(name: str, rest: int) -> Callable[[Value], Value]:
+    def test(a: Value) -> Value:
+        return integral(name, a) % 2 == rest
+
+    return test
+
+
+is_even, is_odd = _parity("even?", 0), _parity("odd?", 1)
+
+
+def is_zero(a: Value) -> Value:
+    check("zero?", a)
+    return a == 0
+
+
+def is_positive(a: Value) -> Value:
+    check("positive?", a)
+    return a > 0
+
+
+def is_negative(a: Value) -> Value:
+    check("negative?", a)
+    return a < 0

@@ -25,14 +25,19 @@ PRODUCT = 1_000_000
 """The pairs of bits that are multiplied in about the time of a step."""
 
 
+USAGES: dict[str, str] = {}
+"""How a primitive is called, by name: the hint of an error that has no better one."""
+
+
 def wrong_type(name: str, takes: str, value: Value, hint: str | None = None) -> Fault:
     """Return the fault for `value` of a kind that `name` does not take."""
-    return Fault("wrong-type", f"`{name}` takes {takes}, not {abbreviate(value)}", hint=hint)
+    message = f"`{name}` takes {takes}, not {abbreviate(value)}"
+    return Fault("wrong-type", message, hint=hint or USAGES.get(name))
 
 
 def out_of_range(name: str, why: str, hint: str | None = None) -> Fault:
     """Return the fault for a value of the right kind that `name` cannot use."""
-    return Fault("out-of-range", f"`{name}`: {why}", hint=hint)
+    return Fault("out-of-range", f"`{name}`: {why}", hint=hint or USAGES.get(name))
 
 
 def too_many_items(name: str, count: int) -> Fault:

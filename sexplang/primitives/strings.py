@@ -20,7 +20,7 @@ from sexplang.terms.values import text as terms_text
 from sexplang.terms.values.rope import PLAIN, TEXTS, Rope, Text, join_texts, put_after, whole_text
 from sexplang.terms.values.sequences import LISTS
 from sexplang.terms.values.text import text_size
-from sexplang.terms.values.value import Fault, Record, Value
+from sexplang.terms.values.value import Record, Value
 
 
 def content(name: str, value: Value, hint: str | None = None) -> str:
@@ -129,13 +129,16 @@ def substring(value: Value, start: Value, end: Value = None) -> Value:
     return text[first:last]
 
 
-def split(value: Value, separator: Value) -> Value:
-    text, between = content("string-split", value), content("string-split", separator)
+def split(value: Value, separator: Value = MISSING) -> Value:
+    text = content("string-split", value)
     scan(len(text))
+    if separator is MISSING:
+        return tuple(text.split())
+    between = content("string-split", separator)
     return tuple(text.split(between)) if between else tuple(text)
 
 
-def join(values: Value, separator: Value) -> Value:
+def join(values: Value, separator: Value = "") -> Value:
     if type(values) not in LISTS:
         raise wrong_type("string-join", "a list of strings", values, "`(string-join xs separator)`")
     between = content("string-join", separator)
@@ -200,46 +203,3 @@ def same(a: Value, b: Value = MISSING, *rest: Value) -> Value:
     texts = [content("string=?", value, hint) for value in given]
     scan(len(texts[0]) * len(texts))
     return all(text == texts[0] for text in texts)
-
-
-_DIRECTIVES: dict[str, Callable[[str, Value], str]] = {"a": text_of, "s": write_value}
-_FIXED = {"%": "\n", "~": "~"}
-
-
-def format_text(template: Value, *values: Value) -> Value:
-    hint = 'the template comes first: `(format "~a" x)`' if template in (None, False) else None
-    text = content("format", template, hint)
-    parts: list[str] = []
-    size = used = at = 0
-    while at < len(text):
-        tilde = text.find("~", at)
-        if tilde < 0:
-            tilde = len(text)
-        part = text[at:tilde]
-        mark = text[tilde + 1 : tilde + 2]
-        if tilde < len(text):
-            if mark in _DIRECTIVES and mark:
-                if used == len(values):
-                    raise bad_format(f"`~{mark}` number {used + 1} has no value")
-                part += _DIRECTIVES[mark]("format", values[used])
-                used += 1
-            elif mark in _FIXED and mark:
-                part += _FIXED[mark]
-            else:
-                raise bad_format(f"`~{mark}` is not a directive" if mark else "it ends in a `~`")
-        parts.append(part)
-        size += len(part)
-        if size > STRING_POINTS:
-            raise too_long("format", size)
-        at = tilde + 2
-    if used < len(values):
-        raise bad_format(f"it has places for {used} values and got {len(values)}")
-    return "".join(parts)
-
-
-def bad_format(why: str) -> Fault:
-    return Fault(
-        "bad-format",
-        f"`format`: {why}",
-        hint="`~a` is a value's text, `~s` the value as written, `~%` a line break, `~~` a tilde",
-    )

@@ -11,8 +11,9 @@ from sexplang.primitives import PRIMITIVES
 from sexplang.terms.source import Source
 from sexplang.terms.values.text import to_source
 
-CHAPTER = (Path(__file__).parents[2] / "spec" / "7-names.md").read_text(encoding="utf-8")
-LINES = [line for line in CHAPTER.splitlines() if line.startswith("(")]
+SPEC = Path(__file__).parents[2] / "spec"
+CHAPTERS = [(SPEC / name).read_text(encoding="utf-8") for name in ("7-names.md", "7a-library.md")]
+LINES = [line for text in CHAPTERS for line in text.splitlines() if line.startswith("(")]
 
 
 @pytest.mark.parametrize("name", sorted(PRIMITIVES))
@@ -26,7 +27,7 @@ def test_the_example_in_a_doc_is_true(name):
 
 
 @pytest.mark.parametrize("name", sorted(PRIMITIVES))
-def test_chapter_7_shows_every_name_at_work_and_refusing(name):
+def test_chapters_7_and_7a_show_every_name_at_work_and_refusing(name):
     """One good example and one bad one for each, both executed with the chapter."""
     call = re.compile(rf"\({re.escape(name)}[ )]")
     good = [line for line in LINES if call.match(line) and ";=>" in line]

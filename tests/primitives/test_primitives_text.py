@@ -74,7 +74,7 @@ REFUSED = [
     ("out-of-range", "string-replace", ["abc", "", "x"]),
     ("bad-format", "format", ["~a"]),
     ("bad-format", "format", ["a", 1]),
-    ("bad-format", "format", ["~d", 1]),
+    ("bad-format", "format", ["~q", 1]),
     ("bad-format", "format", ["~"]),
     ("limit-string", "string-append", [HALF, HALF]),
     ("limit-string", "str", [HALF, HALF]),

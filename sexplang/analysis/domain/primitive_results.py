@@ -309,6 +309,15 @@ def _split(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstr
     return DATA
 
 
+def _as_many(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    """A list of lists made of the items: as long, or shorter."""
+    return values.list_of_size(size_of(arguments[0], span), values.within(arguments[:1]))
+
+
+def _count_first(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstract:
+    return values.list_of_size(count_of(arguments[0], span), DATA)
+
+
 RESULTS: dict[str, Result] = {
     "list": _list,
     "reverse": _same,
@@ -343,7 +352,19 @@ RESULTS: dict[str, Result] = {
     "merge": _merge,
     "put": _put,
     "identity": _identity,
+    **dict.fromkeys(["second", "third"], _item),
+    "take-right": _take,
+    **dict.fromkeys(["drop-right", "slice"], _same),
+    "delete": lambda values, arguments, span: _same(values, arguments[1:], span),
+    **dict.fromkeys(["chunk", "windows", "enumerate", "frequencies"], _as_many),
+    **dict.fromkeys(["make-list", "iota"], _count_first),
+    "entries": _values,
 }
 
-_DATA = frozenset(["str", "format", "equal?", "not", "procedure?", "task?", "list?", "index-of"])
+_DATA = frozenset(
+    [
+        *("str", "format", "equal?", "not", "procedure?", "task?", "list?", "index-of"),
+        *("sum", "product", "mean", "median", "csv-string", "format-date", "parse-date"),
+    ]
+)
 """Primitives whose result holds no function, even if an argument holds one."""

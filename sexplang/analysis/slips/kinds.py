@@ -72,11 +72,40 @@ TAKES: dict[str, tuple[Kinds, ...]] = {
     "apply": (FUNCTION,),
     "continue": (RESULT, SAID),
     "update": (TABLE, KEY, FUNCTION),
+    **dict.fromkeys(["second", "third", "sum", "product", "mean", "median"], (LIST,)),
+    **dict.fromkeys(["enumerate", "frequencies"], (LIST,)),
+    **dict.fromkeys(["take-right", "drop-right", "split-at", "chunk", "windows"], (LIST, NUMBER)),
+    "slice": (LIST, NUMBER, NUMBER),
+    **dict.fromkeys(["delete", "interpose"], (ANY_KIND, LIST)),
+    "entries": (TABLE,),
+    "from-entries": (LIST,),
+    "zipmap": (LIST, LIST),
+    "select-keys": (TABLE, LIST),
+    "put-in": (HELD, LIST, ANY_KIND),
+    **dict.fromkeys(["string-index", "string-count", "starts-with?", "ends-with?"], (TEXT, TEXT)),
+    **dict.fromkeys(["string-index-right", "string-prefix?", "string-suffix?"], (TEXT, TEXT)),
+    **dict.fromkeys(["string-take", "string-drop", "string-ref", "string-repeat"], (TEXT, NUMBER)),
+    **dict.fromkeys(["string-pad-left", "string-pad-right"], (TEXT, NUMBER, TEXT)),
+    **dict.fromkeys(["string-lines", "string->list", "string-reverse"], (TEXT,)),
+    **dict.fromkeys(["re-find", "re-matches", "re-seq", "re-split"], (TEXT, TEXT)),
+    "re-replace": (TEXT, TEXT, TEXT),
+    **dict.fromkeys(["csv-parse", "csv-rows"], (TEXT, TEXT)),
 }
 """The kinds that primitives and prelude functions take, by position."""
 
 LIBRARY: dict[str, dict[str, Kinds]] = {
     "par-map": {"f": FUNCTION, "xs": LIST},
+    **{
+        name: {kind: FUNCTION, last: LIST if last == "xs" else TABLE}
+        for kind, last, names in (
+            ("p", "xs", "find find-index count partition take-while drop-while"),
+            ("f", "xs", "flat-map filter-map map-indexed min-by max-by fold-right index-by"),
+            ("f", "t", "map-values map-keys"),
+        )
+        for name in names.split()
+    },
+    "filter-table": {"p": FUNCTION, "t": TABLE},
+    "update-in": {"path": LIST, "f": FUNCTION},
     "retry": {"f": FUNCTION},
     "vote": {"f": FUNCTION},
     "hedge": {"f": FUNCTION},

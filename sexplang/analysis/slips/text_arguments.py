@@ -17,7 +17,7 @@ def find_swapped_texts(program: Program) -> Iterator[Diagnostic]:
         if isinstance(node, CallPrimitive) and is_own(node.span):
             order = _ORDERS.get(node.primitive.name)
             texts = [_literal(one) for one in node.arguments]
-            if order is None or isinstance(node.span, Made):
+            if order is None or len(texts) < len(order) or isinstance(node.span, Made):
                 continue
             if _never_matches(texts) or _splits_a_character(node, texts):
                 yield _finding(node, order)
@@ -26,6 +26,8 @@ def find_swapped_texts(program: Program) -> Iterator[Diagnostic]:
 _ORDERS = {
     "string-split": (1, 0),
     "string-contains?": (1, 0),
+    "starts-with?": (1, 0),
+    "ends-with?": (1, 0),
     "string-replace": (2, 0, 1),
 }
 """The intended order."""

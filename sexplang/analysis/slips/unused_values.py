@@ -29,7 +29,7 @@ _VALUED = frozenset(
     [
         *("put", "remove", "merge", "cons", "append", "list", "reverse", "distinct", "flatten"),
         *("str", "string-upcase", "string-downcase", "string-trim", "string-replace"),
-        *("string-split", "string-join", "not"),
+        *("string-split", "string-join", "not", "put-in", "delete", "re-replace", "string-repeat"),
     ]
 )
 """Primitives that are called only for their value. Other primitives may be called to see whether

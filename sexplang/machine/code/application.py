@@ -53,7 +53,7 @@ def apply(
             return code.body, (function.env,) + arguments, k, s
         return _enter(function, arguments, {}, k, s)
     if kind is Primitive or kind is Higher:
-        _check_count(function.name, len(arguments), function.least, function.most)
+        _check_fit(function, len(arguments))
         if kind is Primitive:
             return k[0], function.function(*arguments), k, s
         for one in arguments:  # it may fail when only frames are left, or it calls the library
@@ -110,7 +110,7 @@ def apply_labelled(
         return perform(function.name, operands(function, filled), k, s, span)
     entry = LABELLED.get(function.name) if isinstance(function, Higher) else None
     if entry is not None:
-        _check_count(function.name, count, function.least, function.most)
+        _check_fit(function, count)
         return entry(arguments, labels, call_frame(span, k, env), s)
     if isinstance(function, Procedure):
         raise Fault(
@@ -238,6 +238,19 @@ def fill(
 def _call_filled(value: Value, k: Frame, s: Segment) -> Step:
     _, below, code, env, values, rest = k
     return fill(code, env + (value,), values, rest, below, s)
+
+
+def _check_fit(function: Primitive | Higher, count: int) -> None:
+    if count < function.least or (function.most is not None and count > function.most):
+        raise arity_fault(function, count)
+
+
+def arity_fault(function: Primitive | Higher, count: int) -> Fault:
+    """Return the fault for a call with another number of arguments."""
+    fault = _arity(function.name, count, function.least, function.most)
+    if function.usage:
+        fault.hint = f"write {function.usage}"
+    return fault
 
 
 def _check_count(name: str, count: int, least: int, most: int | None) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, repeat, starmap
 from typing import Any, TypeAlias
 
-from sexplang.machine.code.application import Entry, apply
+from sexplang.machine.code.application import Entry, apply, arity_fault
 from sexplang.machine.code.simple import add_call, locate
 from sexplang.machine.stack import Closure, Frame, Segment, Step
 from sexplang.terms.quota import SMALL, account, charge
@@ -73,7 +73,7 @@ def direct(function: Value, count: int) -> Callable[..., Value] | None:
     None if the call needs a frame. Raises Fault for a primitive of another arity."""
     if type(function) is Primitive:
         if count < function.least or (function.most is not None and count > function.most):
-            raise Fault("wrong-arity", f"`{function.name}` is called with {count} arguments here")
+            raise arity_fault(function, count)
         return function.function
     pure = _pure(function, count)
     if pure is None:

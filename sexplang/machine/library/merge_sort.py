@@ -21,7 +21,9 @@ from sexplang.machine.library.iteration import (
 from sexplang.machine.stack import Closure, Frame, Segment, Step
 from sexplang.terms.quota import account, work
 from sexplang.terms.source import Span
+from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.rope import TEXTS, whole_text
+from sexplang.terms.values.sequences import LISTS, whole_list
 from sexplang.terms.values.value import Fault, Primitive, Value, truth
 
 
@@ -118,25 +120,83 @@ _COMPARED = (None,) * 1_024
 
 
 def sort_by(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(sort-by f xs)`: compute all keys, then order the items."""
+    """`(sort-by f xs [order])`: compute all keys, then order the items."""
     items = items_of("sort-by", arguments[1])
-    return each(arguments[0], items, 1, same, None, (_by_keys, k, items, span), s, span)
+    order = arguments[2] if len(arguments) > 2 else None
+    return each(arguments[0], items, 1, same, None, (_by_keys, k, items, order, span), s, span)
 
 
 def _by_keys(keys: Value, k: Frame, s: Segment) -> Step:
-    _, below, items, span = k
-    if not _NUMBERS.issuperset(map(type, keys)):
-        if not TEXTS.issuperset(map(type, keys)):
-            fault = Fault("wrong-type", "`sort-by` needs keys that are all numbers or all strings")
-            raise placed(fault, span)
-        keys = tuple(map(whole_text, keys))
+    _, below, items, order, span = k
+    try:
+        keys = _comparable(keys, order)
+    except Fault as fault:
+        raise placed(fault, span) from None
     if len(items) <= _SORTED_AT_ONCE:
         order = sorted(range(len(items)), key=keys.__getitem__)
         return below[0], tuple([items[at] for at in order]), below, s
     return _sort_some, 0, (_sort, below, items, keys, None), s
 
 
+def _comparable(keys: tuple[Value, ...], order: Value) -> tuple[Value, ...]:
+    """Return the keys as Python compares them, in the order that is wanted. Raises Fault."""
+    if not keys or not LISTS.issuperset(map(type, keys)):
+        return _column(keys, _is_down(order))
+    rows = [whole_list(key) for key in keys]
+    work(len(rows) * len(rows[0]))
+    if len({len(row) for row in rows}) > 1:
+        raise Fault("wrong-type", "`sort-by` needs keys that are lists of one length")
+    wanted = whole_list(order) if type(order) in LISTS else (order,) * len(rows[0])
+    if len(wanted) != len(rows[0]):
+        raise Fault(
+            "wrong-type",
+            f"`sort-by` has {len(rows[0])} keys of an item, and the order of {len(wanted)}",
+            hint=_ORDER,
+        )
+    columns = [
+        _column(column, _is_down(one))
+        for column, one in zip(zip(*rows, strict=True), wanted, strict=True)
+    ]
+    return tuple(zip(*columns, strict=True)) if columns else keys
+
+
+_ORDER = "`<` is upward and `>` downward: `(sort-by f xs >)`, of two keys `(sort-by f xs [> <])`"
+
+
+def _is_down(order: Value) -> bool:
+    if order is None:
+        return False
+    if type(order) is Primitive and order.name in ("<", ">"):
+        return order.name == ">"
+    raise Fault(
+        "wrong-type",
+        f"`sort-by` takes `<` or `>` as its order, not {abbreviate(order)}",
+        hint=_ORDER,
+    )
+
+
+def _column(keys: tuple[Value, ...], down: bool) -> tuple[Value, ...]:
+    """Return keys that are all numbers, all strings or all booleans."""
+    kinds = set(map(type, keys))
+    if kinds <= _NUMBERS:
+        return tuple([-key for key in keys]) if down else keys
+    if kinds <= _BOOLEANS:
+        return tuple([key is not down for key in keys])
+    if not kinds <= TEXTS:
+        raise Fault(
+            "wrong-type",
+            "`sort-by` needs keys that are all numbers or all strings, or lists of such",
+            hint="`(lambda (row) [row.city row.price])` sorts by two keys",
+        )
+    texts = tuple(map(whole_text, keys))
+    if not down:
+        return texts
+    places = {text: -place for place, text in enumerate(sorted(set(texts)))}
+    return tuple([places[text] for text in texts])
+
+
 _NUMBERS = frozenset((int, float))
+_BOOLEANS = frozenset((bool,))
 
 _SORTED_AT_ONCE = 8_192
 """How many items are sorted in one step of Python; runs of this size are merged."""

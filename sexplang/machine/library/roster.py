@@ -101,7 +101,7 @@ def _fork_map(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | N
 _TABLE: tuple[tuple[str, int, int | None, Any, str], ...] = (
     *WALKS,
     ("sort", 2, 2, sort, "(sort xs less?): stable"),
-    ("sort-by", 2, 2, sort_by, "(sort-by f xs): by f of each, stable"),
+    ("sort-by", 2, 3, sort_by, "(sort-by f xs [order]): by f of each, stable; downward by `>`"),
     ("apply", 2, None, _apply, "(apply f x … xs): calls f with x … and the elements of xs"),
     ("update", 3, 3, _update, "(update t k f): t with f of its value at k"),
     ("raise", 1, 1, _raise, "(raise x): performs error"),

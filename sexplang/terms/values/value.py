@@ -65,7 +65,8 @@ class Procedure:
 class Primitive(Procedure):
     """A pure first-order function of values, called as `function(*arguments)`, positions only.
 
-    It raises only `Fault`. `most` is None if any number of arguments is allowed.
+    It raises only `Fault`. `most` is None if any number of arguments is allowed. `params` are its
+    parameters as a person reads them: `s start [end]`, `x …`.
     """
 
     name: str
@@ -73,6 +74,16 @@ class Primitive(Procedure):
     least: int
     most: int | None
     doc: str = ""
+    params: str = ""
+
+    @property
+    def usage(self) -> str | None:
+        """A call with the names of its parameters, and an example; None if they are not known."""
+        if not self.params:
+            return None
+        _, head, call = self.doc.partition(f"({self.name}")
+        as_in = f", as in `{head}{call.partition(' ;=> ')[0]}`" if head else ""
+        return f"`({self.name} {self.params})`{as_in}"
 
 
 @node(eq=False)
@@ -83,6 +94,12 @@ class Higher(Procedure):
     least: int
     most: int | None
     doc: str = ""
+
+    @property
+    def usage(self) -> str | None:
+        """A call with the names of its parameters, with which a doc begins."""
+        call = self.doc.partition("): ")[0]
+        return f"`{call})`" if call.startswith(f"({self.name}") else None
 
 
 @node(eq=False)

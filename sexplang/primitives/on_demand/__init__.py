@@ -1,0 +1,1 @@
+"""Primitives whose modules are imported at the first call."""

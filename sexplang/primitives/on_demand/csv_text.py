@@ -1,0 +1,120 @@
+"""CSV text (RFC 4180) and rows. All fields are text: nothing is guessed."""
+
+import csv
+from collections.abc import Iterator
+from io import StringIO
+
+from sexplang.primitives.lists import as_list
+from sexplang.primitives.sizes import (
+    LIST_ITEMS,
+    STRING_POINTS,
+    too_long,
+    too_many_items,
+    wrong_type,
+)
+from sexplang.primitives.strings import content, text_of
+from sexplang.primitives.tables import fields
+from sexplang.terms.quota import charge, scan, work
+from sexplang.terms.values.abbreviation import abbreviate
+from sexplang.terms.values.sequences import LISTS
+from sexplang.terms.values.value import Fault, Record, Value
+
+csv.field_size_limit(STRING_POINTS)
+
+
+def parse(text: Value, separator: Value = ",") -> Value:
+    """Return a table for each line after the first, which has the keys."""
+    rows = _read("csv-parse", text, separator)
+    line, header = next(rows, (1, ()))
+    twice = [name for at, name in enumerate(header) if name in header[:at]]
+    if twice:
+        raise _bad("csv-parse", line, f"the column {abbreviate(twice[0])} stands twice")
+    made = []
+    for line, row in rows:
+        if len(row) != len(header):
+            raise _bad(
+                "csv-parse",
+                line,
+                f"there are {len(row)} fields, and {len(header)} columns",
+                "a field that holds the separator stands in double quotes; `(csv-rows text)` takes "
+                "rows of any length",
+            )
+        made.append(dict(zip(header, row, strict=True)))
+    return tuple(made)
+
+
+def parse_rows(text: Value, separator: Value = ",") -> Value:
+    """Return a list of texts for each line."""
+    return tuple([row for _, row in _read("csv-rows", text, separator)])
+
+
+def write(rows: Value, columns: Value = None, separator: Value = ",") -> Value:
+    """Return rows as CSV text: lists as they are; tables under a line of their keys, or of those
+    that are given."""
+    name = "csv-string"
+    items = as_list(name, rows)
+    keys = None if columns is None else [content(name, key) for key in as_list(name, columns)]
+    if keys is None and items and isinstance(items[0], (dict, Record)):
+        keys = list(dict.fromkeys(key for item in items for key in fields(name, item)))
+    out = StringIO(newline="")
+    writer = csv.writer(out, delimiter=_separator(name, separator), lineterminator="\n")
+    if keys is not None:
+        writer.writerow(keys)
+    for item in items:
+        cells = _cells(name, item, keys)
+        work(1 + len(cells) // 10)
+        writer.writerow([_text(name, cell) for cell in cells])
+        if out.tell() > STRING_POINTS:
+            raise too_long(name, out.tell())
+    made = out.getvalue()
+    charge(len(made))
+    return made
+
+
+def _cells(name: str, item: Value, keys: list[str] | None) -> tuple[Value, ...] | list[Value]:
+    if keys is None or type(item) in LISTS:
+        return as_list(name, item)
+    row = fields(name, item)
+    return [row.get(key) for key in keys]
+
+
+def _text(name: str, cell: Value) -> str:
+    return "" if cell is None else text_of(name, cell)
+
+
+def _read(name: str, text: Value, separator: Value) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the number of the line that a row begins in, and its fields. Empty lines are no rows.
+    Raises Fault."""
+    whole = content(name, text).removeprefix("\ufeff")
+    scan(len(whole))
+    work(len(whole) // 20)
+    charge(len(whole))
+    mark = _separator(name, separator)
+    rows = csv.reader(StringIO(whole, newline=""), delimiter=mark, strict=True)
+    count, begin = 0, 1
+    while True:
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            hint = "a double quote inside of a quoted field is written twice"
+            raise _bad(name, begin, str(error), hint) from None
+        if row is None:
+            return
+        if row:
+            count += 1
+            if count > LIST_ITEMS:
+                raise too_many_items(name, count)
+            yield begin, tuple(row)
+        begin = rows.line_num + 1
+
+
+def _separator(name: str, given: Value) -> str:
+    text = content(name, given)
+    if len(text) != 1 or text in '"\r\n':
+        hint = '`","` is the default; `";"` and `"\\t"` are frequent'
+        raise wrong_type(name, "one character as its separator", given, hint)
+    return text
+
+
+def _bad(name: str, line: int, why: str, hint: str | None = None) -> Fault:
+    return Fault("bad-csv", f"`{name}`, line {line}: {why}", hint=hint, details={"line": line})

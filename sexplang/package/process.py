@@ -4,10 +4,9 @@ import _signal as signal  # type: ignore[import-not-found]  # without enums
 import sys
 from collections.abc import Callable
 from io import FileIO
-from posix import _exit
-from resource import getpagesize
+from posix import _exit, sysconf
 
-_PAGE = getpagesize()
+_PAGE = sysconf("SC_PAGE_SIZE")
 _DUMPABLE = 4
 """PR_SET_DUMPABLE of prctl."""
 

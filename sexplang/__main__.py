@@ -5,8 +5,6 @@ import sys
 
 from sexplang.package.process import begin, heed, leave
 
-INTERRUPTED = 130
-
 
 def main() -> None:
     """Runs the command and exits with its status."""
@@ -19,7 +17,7 @@ def main() -> None:
         heed()
         status = command()
     except KeyboardInterrupt:  # before there is anything to interrupt, or after
-        status = INTERRUPTED
+        status = 130
     sys.exit(leave(status))
 
 

@@ -66,7 +66,6 @@ def begin() -> None:
 
 def heed() -> None:
     """Let Ctrl-C, SIGTERM and SIGHUP raise KeyboardInterrupt, unless they are ignored."""
-    _ended_by.clear()
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in ENDING:
@@ -75,16 +74,11 @@ def heed() -> None:
 
 
 def leave(status: int) -> int:
-    """Return the exit status, and prepare for the end of the process.
-
-    Python takes a moment to end. Another Ctrl-C then changes nothing; the other signals end the
-    process at once.
-    """
-    if status > 128:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        status = 128 + ending_signal()
+    """Return the exit status. From here on Ctrl-C changes nothing; the other signals end the
+    process at once."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     restore_signals()
-    return status
+    return 128 + ending_signal() if status > 128 else status
 
 
 def restore_signals() -> None:

@@ -1,7 +1,6 @@
 """`python -m sexplang` and the `sexplang` script."""
 
 import gc
-import sys
 
 from sexplang.package.process import begin, heed, leave
 
@@ -18,7 +17,7 @@ def main() -> None:
         status = command()
     except KeyboardInterrupt:  # before there is anything to interrupt, or after
         status = 130
-    sys.exit(leave(status))
+    leave(status)
 
 
 if __name__ == "__main__":

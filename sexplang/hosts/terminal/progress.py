@@ -6,6 +6,7 @@ summary is written; with `--quiet` nothing is.
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TextIO
@@ -186,7 +187,10 @@ class Progress:
             redirect_stdout=False,
             redirect_stderr=False,
         )
-        self._drawing.start()
+        try:
+            self._drawing.start()
+        except OSError:  # the terminal is gone
+            self._drawing, self.live = None, False
 
     def _erase(self) -> None:
         """Remove the live lines from the terminal."""
@@ -194,9 +198,10 @@ class Progress:
         if drawing is not None:
             # To stop, rich clears a line even if nothing is drawn: that line is not ours.
             drawing.console.quiet, self._is_drawn = not self._is_drawn, False
-            drawing.stop()
-            drawing.console.quiet = False
-            drawing.console.show_cursor(True)
+            with suppress(OSError):
+                drawing.stop()
+                drawing.console.quiet = False
+                drawing.console.show_cursor(True)
 
     def _render(self) -> "Text":
         """Return the lines to draw."""

@@ -1,11 +1,8 @@
 """`python -m sexplang` and the `sexplang` script."""
 
 import gc
-import sys
 
 from sexplang.package.process import begin, heed, leave
-
-INTERRUPTED = 130
 
 
 def main() -> None:
@@ -19,8 +16,8 @@ def main() -> None:
         heed()
         status = command()
     except KeyboardInterrupt:  # before there is anything to interrupt, or after
-        status = INTERRUPTED
-    sys.exit(leave(status))
+        status = 130
+    leave(status)
 
 
 if __name__ == "__main__":

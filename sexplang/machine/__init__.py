@@ -52,9 +52,8 @@ what follows.
 from sexplang.machine.library.roster import HIGHER
 from sexplang.machine.limits import Limits
 from sexplang.machine.link import Standing
-from sexplang.machine.loop import STEPPING, STOPPED, Interruption
+from sexplang.machine.loop import COMPUTING, STOPPED, stop_turn
 from sexplang.machine.outcome import (
-    SETTLING,
     Done,
     Failed,
     Outcome,
@@ -70,13 +69,11 @@ from sexplang.machine.outcome import (
 from sexplang.machine.scopes.deadlines import Pause, Slice
 
 __all__ = [
+    "COMPUTING",
     "HIGHER",
-    "SETTLING",
-    "STEPPING",
     "STOPPED",
     "Done",
     "Failed",
-    "Interruption",
     "Limits",
     "Outcome",
     "Pause",
@@ -90,4 +87,5 @@ __all__ = [
     "span_events_of",
     "start",
     "state_of",
+    "stop_turn",
 ]

@@ -53,13 +53,12 @@ _HARD = 16
 """The elements that are made in about the time of a step."""
 
 
-class Interruption(KeyboardInterrupt):
-    """The exception that a host raises in the midst of a step to cancel the run. STOPPED must be
-    true by then."""
-
-
 STOPPED: ContextVar[Callable[[], bool]] = ContextVar("stopped", default=lambda: False)
-"""Whether the host wants the run to be cancelled. It is asked before a branch goes on."""
+"""Whether the host wants the run to be cancelled. It is asked after each turn, and before a branch
+goes on."""
+
+COMPUTING: ContextVar[bool] = ContextVar("computing", default=False)
+"""Whether a run computes, and so will ask STOPPED."""
 
 
 class Account:
@@ -131,7 +130,11 @@ class Account:
             if broken is not None:
                 raise LimitReached(broken)
             self.is_over = True
-            self._end(self.ticks.__length_hint__())
+            self.stop()
+
+    def stop(self) -> None:
+        """End the turn with the current step."""
+        self._end(self.ticks.__length_hint__())
 
     def _end(self, left: int) -> None:
         """End the turn with the current step."""
@@ -176,12 +179,9 @@ def run(
             account.ticks = ticks
             TICKS.set(ticks)
             account.beyond, account.over, account.is_over = most - used - length, 0, False
-            try:
-                if collects:
-                    gc.disable()
-                step = turn(step, ticks)
-            except Interruption:
-                return StepInterrupt(step), used
+            if collects:
+                gc.disable()
+            step = turn(step, ticks)
             used += length - ticks.__length_hint__() + account.over
             if isinstance(step, Exit):
                 return step, used
@@ -226,8 +226,6 @@ def _turn(step: Step, ticks: Any) -> Step | Exit:
             return left
         except Fault as fault:
             fn, a, k, s = _fail, Failure(fault, fn, a), k, s
-        except Interruption:
-            return StepInterrupt((fn, a, k, s))
         except MemoryError:
             fn, a, k, s = _out_of_memory, (fn, a), k, s
 
@@ -243,8 +241,12 @@ def _out_of_memory(_: Any, k: Frame, s: Segment) -> Step:
 
 _roomy_turn = FunctionType(_turn.__code__.replace(co_stacksize=600_000), globals(), "_roomy_turn")
 
-STEPPING = frozenset([_turn.__code__, _roomy_turn.__code__])
-"""The code objects whose frames take steps and do nothing else."""
+
+def stop_turn() -> None:
+    """End the current turn, if any, with the current step. A signal handler may call this."""
+    account = ACCOUNT.get()
+    if account is not None:
+        account.stop()
 
 
 def _frames_left(

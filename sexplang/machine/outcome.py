@@ -9,6 +9,7 @@ from sexplang.machine.exits import EnterScope
 from sexplang.machine.handlers import fail
 from sexplang.machine.limits import Limits
 from sexplang.machine.link import Standing, link, link_onward
+from sexplang.machine.loop import COMPUTING
 from sexplang.machine.scheduler.branches import SchedulerState, Waiting, path_of, sort_key
 from sexplang.machine.scheduler.cancellation import cancel, make_cancelled
 from sexplang.machine.scheduler.scheduler import Scheduler
@@ -449,7 +450,11 @@ def _fail(error: Record, k: Frame, s: Segment) -> Step:
 
 
 def _settle(scheduler: Scheduler, setting: Setting, answered: int = 1) -> Outcome:
-    scheduler.settle()
+    kept = COMPUTING.set(True)
+    try:
+        scheduler.settle()
+    finally:
+        COMPUTING.reset(kept)
     if scheduler.ended:
         return _end(scheduler, setting)
     gone, opened = scheduler.withdrawn, scheduler.opened
@@ -496,7 +501,3 @@ def _end(scheduler: Scheduler, setting: Setting) -> Outcome:
     failed = Failed(setting.conceal(error), *known)
     object.__setattr__(failed, "_failure_site", (scheduler.failure_site, setting))
     return failed
-
-
-SETTLING = frozenset([_settle.__code__, _end.__code__, Scheduler.fire.__code__])
-"""The code objects whose frames work on a delivery. STOPPED ends them."""

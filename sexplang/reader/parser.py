@@ -129,8 +129,9 @@ TOKEN = re.compile(
     + "|".join(f"(?:{pattern})(?P<{name}>)" for name, pattern in _TOKENS.items())
     + r"|\Z(?P<END>)|[\s\S](?P<BAD>))"
 )
-_COMMENT = re.compile(f"(?:{_SPACE})?+#\\|")
-_COMMENT_MARKS = re.compile(r"(?:\|#)++|(?:#\|)++")
+# `re` compiles these at their first use: few texts have such a comment.
+_COMMENT = f"(?:{_SPACE})?+#\\|"
+_COMMENT_MARKS = r"(?:\|#)++|(?:#\|)++"
 
 MARK_TOKENS = ("QUOTE", "QUASIQUOTE", "UNQUOTE", "SPLICE")
 DEEPER = frozenset(("LPAR", "LSQB", "LBRACE", *MARK_TOKENS))
@@ -222,7 +223,7 @@ def parse(text: str, forms: Forms, max_depth: int, max_words: int, at: int) -> l
             read = TOKEN.finditer(text, at, start)
             left -= 1 + sum(match.lastgroup != "END" for match in read)
             at = comment_end(text, end)
-            while left > 0 and (comment := _COMMENT.match(text, at)):
+            while left > 0 and (comment := re.compile(_COMMENT).match(text, at)):
                 left -= 1
                 at = comment_end(text, comment.end())
         elif kind == "END" and len(stack) == 1:
@@ -234,7 +235,7 @@ def parse(text: str, forms: Forms, max_depth: int, max_words: int, at: int) -> l
 def comment_end(text: str, at: int) -> int:
     """Return the end of a comment that opens at `at`. Raises Unreadable if it is not closed."""
     depth = 1
-    for marks in _COMMENT_MARKS.finditer(text, at):
+    for marks in re.compile(_COMMENT_MARKS).finditer(text, at):
         start, end = marks.span()
         count = (end - start) // 2
         if text[start] == "#":

@@ -13,7 +13,7 @@ from sexplang.terms.values.text import number, quote
 _BRACKETS = {ListForm: ("(", ")"), VectorForm: ("[", "]"), TableForm: ("{", "}")}
 _CONSTANTS = {None: "nil", True: "true", False: "false"}
 _SPELLED = {name: mark for mark, name in MARKS.items()}
-_PLAIN_LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_!?*/<=>.-]*")
+_PLAIN_LABEL = r"[A-Za-z_][A-Za-z0-9_!?*/<=>.-]*"
 
 
 def write(form: Form) -> str:
@@ -68,7 +68,7 @@ def _atom(form: Name | Literal | Label) -> str:
     if isinstance(form, Name):
         return form.text
     if isinstance(form, Label):
-        plain = _PLAIN_LABEL.fullmatch(form.text)
+        plain = re.fullmatch(_PLAIN_LABEL, form.text)
         return f"{form.text if plain else _string(form.text)}:"
     value = form.value
     if isinstance(value, str):

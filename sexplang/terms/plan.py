@@ -5,7 +5,7 @@ Fields are those of the documents (inventory 9.2); `spec/12a-subplans.md` has th
 
 from typing import Any
 
-from sexplang.terms.classes.node import frozen
+from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.values.value import Value
 
 
@@ -53,7 +53,7 @@ class Standing:
     not known.
     """
 
-    limits: PlanLimits = PlanLimits()
+    limits: PlanLimits = field(factory=PlanLimits)
 
     nodes: tuple[PlanNode, ...] = ()
     planned: int = 0

@@ -44,6 +44,9 @@ class Account(Protocol):
     def count_walked(self, known: int = 1) -> int:
         """Return the number of elements begun, and count them."""
 
+    def stop(self) -> None:
+        """End the turn with the current step."""
+
 
 ACCOUNT: ContextVar[Account | None] = ContextVar("account", default=None)
 

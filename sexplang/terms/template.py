@@ -200,14 +200,15 @@ class Template:
     provider: str | None = None
     model: str | None = None
     ref: str | None = None
-    output_format: OutputFormat = OutputFormat()
-    context_management: ContextManagement = ContextManagement()
-    file_paths: FilePaths = FilePaths()
+    # The defaults are made for a template, not at import: each class then writes its `__init__`.
+    output_format: OutputFormat = field(factory=OutputFormat)
+    context_management: ContextManagement = field(factory=ContextManagement)
+    file_paths: FilePaths = field(factory=FilePaths)
     allowed_tools: tuple[str, ...] = ()
-    limits: Limits = Limits()
+    limits: Limits = field(factory=Limits)
     options: dict[str, Any] = field(factory=dict)
     """Settings of its model calls, by the keys of `terms/model/payload.py`."""
-    history_config: HistoryConfig = HistoryConfig()
+    history_config: HistoryConfig = field(factory=HistoryConfig)
     context_assembly: tuple[tuple[str, str], ...] = ()
     """Pairs of `primary_elements` / `secondary_elements` / `excluded_elements` and text."""
     criteria: str = ""

@@ -5,10 +5,8 @@ import gc
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
-import weakref
 
 import anyio
 import pytest
@@ -17,23 +15,13 @@ from support.markdown import ROOT
 
 import sexplang
 from sexplang.guards.interrupt import interruptible
-from sexplang.machine import STOPPED, Done, Interruption
+from sexplang.machine import STOPPED
 
 
 @pytest.fixture
 def said():
     """What programs have said, in order."""
     return []
-
-
-@pytest.fixture
-def free_alarm():
-    """As it is in the command: nobody has taken the alarm, as those that time tests do."""
-    left, handler = signal.setitimer(signal.ITIMER_REAL, 0), signal.getsignal(signal.SIGALRM)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    yield
-    signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, *left)
 
 
 def pressing(times=1):
@@ -123,7 +111,7 @@ def test_the_command_leaves_what_it_computes():
 
 
 @pytest.mark.parametrize("first", ["", "(breathe)"], ids=["computing", "under an event loop"])
-def test_finally_bodies_that_never_end_are_ended(said, first, free_alarm):
+def test_finally_bodies_that_never_end_are_ended(said, first):
     """When the grace time is over, wherever it began; nothing more of the run happens."""
     program = f'{first} (try (try {ENDLESS} (finally (loop 1000000000000 1))) (finally (say "a")))'
     with pytest.raises(KeyboardInterrupt), interruptible(0.2):
@@ -134,36 +122,6 @@ def test_finally_bodies_that_never_end_are_ended(said, first, free_alarm):
         )
 
     assert [] == said
-    assert signal.SIG_DFL is signal.getsignal(signal.SIGALRM)
-
-
-class SlowDict(dict):
-    """A dictionary from which the first deletion takes longer than the grace time."""
-
-    is_slow = True
-
-    def __delitem__(self, key):
-        until = time.monotonic() + 0.3 * self.is_slow
-        while time.monotonic() < until:
-            pass
-        self.is_slow = False
-        super().__delitem__(key)
-
-
-def test_the_end_of_the_grace_time_spares_callbacks_of_weak_references(free_alarm, monkeypatch):
-    """An exception there would be printed and lost. The run ends after the callback."""
-    lost, known = [], weakref.WeakKeyDictionary()
-    known.data = SlowDict()
-    monkeypatch.setattr(sys, "unraisablehook", lost.append)
-
-    def drop() -> None:
-        known[type("Key", (), {})()] = None
-
-    program = f"(try {ENDLESS} (finally (loop 1000000000000 (drop-key))))"
-    with pytest.raises(KeyboardInterrupt), interruptible(0.1):
-        sexplang.run(program, primitives=pressing() | {"drop-key": drop})
-
-    assert [] == lost
 
 
 @pytest.mark.parametrize("first", ["", "(breathe)"], ids=["computing", "under an event loop"])
@@ -172,6 +130,17 @@ def test_a_second_press_cuts_it_short(said, first):
     interrupted(said, f'{first} (try {ENDLESS} (finally (press) (say "a")))', presses=2)
 
     assert [] == said
+
+
+def test_a_second_press_leaves_a_function_of_the_host():
+    """The first one waits for the end of the step."""
+    started = time.monotonic()
+    for seconds in (0.1, 0.2):
+        threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        sexplang.run("(wait)", primitives={"wait": lambda: time.sleep(40)})
+
+    assert time.monotonic() - started < 20
 
 
 def test_what_is_cut_short_for_somebody_who_is_ending_has_failed(said):
@@ -211,20 +180,6 @@ def test_a_press_is_never_slept_through(said):
     assert ["a"] == said
     assert time.monotonic() - started < 20
     assert -1 == signal.set_wakeup_fd(-1)
-
-
-def test_a_step_that_was_left_is_taken_again():
-    """Where a host interrupts a step and then does not want the run to end, nothing is lost."""
-    presses = [1, 2, 3]
-
-    def raising() -> int:
-        if presses:
-            raise Interruption(presses.pop())
-        return 4
-
-    program = sexplang.build("(+ 1 (raising))", primitives={"raising": raising})
-
-    assert Done(5) == sexplang.start(program)
 
 
 def test_a_run_that_is_to_stop_does_not_begin():

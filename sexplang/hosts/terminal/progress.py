@@ -4,13 +4,12 @@ On a terminal rich redraws the lines in place, at most once in `TICK` seconds. E
 summary is written; with `--quiet` nothing is.
 """
 
-import os
 import sys
 from collections.abc import Callable
-from threading import Event as Signal
-from threading import Lock, Thread
+from contextlib import suppress
+from threading import Lock
 from time import monotonic
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
@@ -28,6 +27,9 @@ from sexplang.runtime.driver.events import (
 )
 from sexplang.runtime.journal.redaction import clean
 from sexplang.terms.classes.node import define, field
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 TICK = 0.2
 """Seconds between two drawings."""
@@ -96,17 +98,16 @@ class Progress:
     usage: UsageTotals = field(factory=UsageTotals)
     """Totals of the model calls so far."""
     size: Callable[[], tuple[int, int]] | None = None
-    """Return columns and lines of the terminal; by default the stream is asked."""
+    """Return columns and lines of the terminal; by default rich asks it."""
     every: float = TICK
     """Seconds between two drawings."""
     working: WorkTree = field(init=False)
     """The sink of traces that keeps the tree of work."""
     _began: float = field(init=False)
     _drawing: Any = None
-    """The `rich.live.Live`; None while nothing is drawn."""
+    """The `rich.live.Live`; None while nothing is to be drawn."""
+    _is_drawn: bool = False
     _calls: dict[str, _Call] = field(factory=dict)
-    _tasks: dict[str, dict[str, _Call]] = field(factory=dict)
-    """The same calls by task."""
     _queued: set[str] = field(factory=set)
     """Calls that wait for a permit."""
     _over: int = 0
@@ -117,8 +118,6 @@ class Progress:
     _writes: set[str] = field(factory=set)
     """Requests that write to the terminal, or wait there for a person."""
     _lock: Any = field(factory=Lock)
-    _stop: Signal = field(factory=Signal)
-    _ticker: Thread | None = None
 
     def __attrs_post_init__(self) -> None:
         self.live = self.live and not self.quiet
@@ -128,26 +127,19 @@ class Progress:
     def __call__(self, event: Event) -> None:
         with self._lock:
             self._note(event)
-            if not self.live:
-                return
-            if self._writes:
-                self._erase()
-            elif self._ticker is None and (self._calls or self._queued):
-                self._ticker = Thread(target=self._tick, daemon=True)
-                self._ticker.start()
+        if self._writes:
+            self._erase()
+        elif self._calls or self._queued:
+            self._show()
 
     def close(self) -> None:
         """Erase the live lines; write the summary if a model was asked."""
-        self._stop.set()
-        if self._ticker is not None:
-            self._ticker.join()
-        with self._lock:
-            self._erase()
-            if self.usage.is_asked and not self.quiet:
-                self.stream.write(self.summary() + "\n")
-            if self._named and not (self.quiet or self.is_terse):
-                self.stream.write(self.describe_models() + "\n")
-            self.stream.flush()
+        self._erase()
+        if self.usage.is_asked and not self.quiet:
+            self.stream.write(self.summary() + "\n")
+        if self._named and not (self.quiet or self.is_terse):
+            self.stream.write(self.describe_models() + "\n")
+        self.stream.flush()
 
     def summary(self) -> str:
         """Return model, calls, tokens and seconds in one line, with the calls withdrawn."""
@@ -174,44 +166,74 @@ class Progress:
         return f"models: {'; '.join(said)}"
 
     def draw(self) -> None:
-        """Draw the work under way, in the place of the last drawing."""
-        if not self.live:
+        """Draw the work under way now, in the place of the last drawing."""
+        self._show()
+        if self._drawing is not None:
+            self._drawing.refresh()
+
+    def _show(self) -> None:
+        """Let rich draw from now on, on a thread of its own."""
+        if self._drawing is not None or self._writes or not self.live:
             return
+        from rich.console import Console
+        from rich.live import Live
+
+        width, height = self.size() if self.size else (None, None)
+        self._drawing = Live(
+            console=Console(file=self.stream, force_terminal=True, width=width, height=height),
+            get_renderable=self._render,
+            refresh_per_second=1 / self.every,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        try:
+            self._drawing.start()
+        except OSError:  # the terminal is gone
+            self._drawing, self.live = None, False
+
+    def _erase(self) -> None:
+        """Remove the live lines from the terminal."""
+        drawing, self._drawing = self._drawing, None
+        if drawing is not None:
+            # To stop, rich clears a line even if nothing is drawn: that line is not ours.
+            drawing.console.quiet, self._is_drawn = not self._is_drawn, False
+            with suppress(OSError):
+                drawing.stop()
+                drawing.console.quiet = False
+                drawing.console.show_cursor(True)
+
+    def _render(self) -> "Text":
+        """Return the lines to draw."""
+        from rich.text import Text
+
+        drawing = self._drawing
+        if drawing is None:
+            return Text("")
+        self._is_drawn = True
         # The table of prices takes a moment to load: the run does not wait for it.
         with self._lock:
             counts = self.usage.price_tokens()
         usd = self.usage.usd(counts)
-        from rich.console import Console
-        from rich.live import Live
-        from rich.text import Text
-
         with self._lock:
-            if self._writes:
-                return
-            if self._drawing is None:
-                console = Console(file=self.stream, force_terminal=True)
-                self._drawing = Live(
-                    console=console,
-                    auto_refresh=False,
-                    transient=True,
-                    redirect_stdout=False,
-                    redirect_stderr=False,
-                )
-                self._drawing.start()
-            console = self._drawing.console
-            width, height = console.size = self.size() if self.size else _measure(self.stream)
+            width, height = drawing.console.size
             room = min(height - 1, MOST) if width > 2 else 0
             below = [*([draw_hidden(self._said)] if self._said else []), self._describe_counts(usd)]
             left = max(room - len(below), 0)
             lines = self.working.lines(left, self._describe_request) or flat(
-                self._tasks, left, self._describe_request
+                self._calls_by_task(), left, self._describe_request
             )
             shown = [*map(_show_line, lines), *[(line, "") for line in below]] if room > 0 else []
-            texts = [Text(line, style) for line, style in shown[-room:]]
-            for each in texts:
-                each.truncate(width - 1, overflow="ellipsis")  # the last column stays free
-            text = Text("\n", no_wrap=True, end="").join(texts)
-            self._drawing.update(text, refresh=True)
+        texts = [Text(line, style) for line, style in shown[-room:]]
+        for each in texts:
+            each.truncate(width - 1, overflow="ellipsis")  # the last column stays free
+        return Text("\n", no_wrap=True, end="").join(texts)
+
+    def _calls_by_task(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for id, call in self._calls.items():
+            found.setdefault(call.task, []).append(id)
+        return found
 
     def _note(self, event: Event) -> None:
         if isinstance(event, Queued):
@@ -222,9 +244,7 @@ class Progress:
             if event.operation not in PASSING:
                 self._queued.discard(event.id)
                 task, turn = event.task or event.operation, event.turn or 1
-                call = _Call(event.operation, task, turn, self.clock())
-                self._calls[event.id] = call
-                self._tasks.setdefault(task, {})[event.id] = call
+                self._calls[event.id] = _Call(event.operation, task, turn, self.clock())
         elif isinstance(event, Finished):
             self._writes.discard(event.id)
             if self._remove(event.id):
@@ -249,14 +269,7 @@ class Progress:
         """Remove a call; return whether there was one."""
         was_queued = id in self._queued
         self._queued.discard(id)
-        call = self._calls.pop(id, None)
-        if call is None:
-            return was_queued
-        alike = self._tasks[call.task]
-        del alike[id]
-        if not alike:
-            del self._tasks[call.task]
-        return True
+        return self._calls.pop(id, None) is not None or was_queued
 
     def _describe_counts(self, usd: float | None) -> str:
         """Return in one line the counts of calls by state, the tokens, the dollars and the
@@ -281,27 +294,6 @@ class Progress:
         words += [f"{self.clock() - call.since:.1f} s"]
         words += [call.note] if call.note else []
         return "waits" if self.clock() < call.until else "runs", "  ".join(words)
-
-    def _tick(self) -> None:
-        while not self._stop.wait(self.every):
-            self.draw()
-
-    def _erase(self) -> None:
-        """Remove the live lines from the terminal."""
-        if self._drawing is not None:
-            self._drawing.stop()
-            self._drawing = None
-
-
-def _measure(stream: TextIO) -> tuple[int, int]:
-    """Return columns and lines of a stream's terminal; 80 by 24 if it is none.
-
-    The environment is not asked.
-    """
-    try:
-        return os.get_terminal_size(stream.fileno())
-    except (OSError, ValueError):
-        return 80, 24
 
 
 def _show_line(line: Line) -> tuple[str, str]:

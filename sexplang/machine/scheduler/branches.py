@@ -311,10 +311,10 @@ def sort_key(identity: str) -> str:
     """Return the sort key of an identity, which sorts number by number. Each long number begins
     with a letter for its length. To read the numbers of deep identities would take a thousand times
     as long."""
-    return _LONG_NUMBER.sub(lambda found: f"{chr(64 + len(found[0]))}{found[0]}", identity)
+    return re.sub(_LONG_NUMBER, lambda found: f"{chr(64 + len(found[0]))}{found[0]}", identity)
 
 
-_LONG_NUMBER = re.compile("[0-9]{2,}")
+_LONG_NUMBER = "[0-9]{2,}"
 
 
 def is_graph(branch: Branch) -> TypeGuard[Forked]:

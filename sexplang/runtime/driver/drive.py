@@ -50,12 +50,12 @@ def drive(
                 block(run, grace)
             if interrupt.pressed:
                 raise KeyboardInterrupt
-        except (KeyboardInterrupt, OutputLost) as raised:
+        except (KeyboardInterrupt, GraceOver, OutputLost) as raised:
             with suppress(KeyboardInterrupt):  # pressed again before the loop starts
                 _abandon_now(run, grace)
             run.give_up()
             failed = run.outcome if isinstance(run.outcome, Failed) else None
-            raise raised.error if isinstance(raised, OutputLost) else raised from failed
+            raise raised.error if isinstance(raised, OutputLost) else KeyboardInterrupt from failed
     return run.end()
 
 
@@ -89,7 +89,7 @@ def _abandon_now(run: Run, grace: float) -> None:
         return
     left = run.interrupt.seconds_left(grace)
     until = monotonic() + left
-    with suppress(GraceOver, OutputLost), ending(left):
+    with suppress(GraceOver, OutputLost), ending(run.interrupt, left):
         run.abandon()
         while not run.ended and not run.awaitables and monotonic() < until and run.step():
             pass

@@ -4,10 +4,7 @@ anyio and asyncio are imported with this module, and only then.
 """
 
 import asyncio
-import signal
-import socket
 import sys
-import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -33,6 +30,9 @@ if TYPE_CHECKING:
 
 SLICE = 0.005
 """Seconds for requests that do not wait, before the event loop gets its turn."""
+
+WATCH_INTERVAL = 0.05
+"""Seconds between two looks of an event loop at the presses of Ctrl-C."""
 
 
 @define(eq=False)
@@ -103,7 +103,7 @@ async def _until_cancelled(run: Run, grace: float) -> None:
 async def _run_finalizers(run: Run, grace: float) -> None:
     """Run the `finally` bodies of a cancelled run within the grace time."""
     grace = run.interrupt.seconds_left(grace)
-    with suppress(GraceOver, OutputLost), ending(grace):
+    with suppress(GraceOver, OutputLost), ending(run.interrupt, grace):
         run.abandon()
         await _within(run, grace, shield=True)
     run.give_up()
@@ -190,33 +190,29 @@ def block(run: Run, grace: float, *, abandoned: bool = False) -> None:
     async def main() -> None:
         await finish(run, grace, abandoned=abandoned)
 
-    interrupt = run.interrupt
-    told: list[Callable[[], object]] = []
-
-    def tell() -> None:
-        with suppress(RuntimeError):  # the loop is closed
-            for each in told:
-                each()
-
-    async def alone() -> None:
-        with anyio.CancelScope() as scope, _wake_on_signal():
-
-            def hear() -> None:
-                for each in (scope, *run.cleanup_scopes) if interrupt.hear() else (scope,):
+    async def watch(scope: anyio.CancelScope) -> None:
+        while True:
+            await anyio.sleep(WATCH_INTERVAL)
+            if run.interrupt.pressed:
+                scope.cancel()
+            if run.interrupt.presses > 1:
+                for each in run.cleanup_scopes:
                     each.cancel()
 
-            loop = asyncio.get_running_loop()
-            told.append(lambda: loop.call_soon_threadsafe(hear))
-            if interrupt.unheard:
-                hear()
-            await main()
+    async def alone() -> None:
+        with anyio.CancelScope() as scope:
+            watching = asyncio.create_task(watch(scope))
+            try:
+                await main()
+            finally:
+                watching.cancel()
 
     if not _in_a_loop():
-        interrupt.cancel = tell
+        run.interrupt.is_watched = True
         try:
             anyio.run(alone)
         finally:
-            interrupt.cancel = None
+            run.interrupt.is_watched = False
         return
     from anyio.from_thread import start_blocking_portal
 
@@ -228,27 +224,6 @@ def block(run: Run, grace: float, *, abandoned: bool = False) -> None:
         except BaseException:
             future.cancel()
             raise
-
-
-@contextmanager
-def _wake_on_signal() -> Iterator[None]:
-    """Make signals wake the main thread's event loop, also a signal that arrives just before the
-    loop waits, or in another thread."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    loop = asyncio.get_running_loop()
-    reader, writer = socket.socketpair()
-    with reader, writer:
-        reader.setblocking(False)
-        writer.setblocking(False)
-        loop.add_reader(reader, reader.recv, 1_000)
-        kept = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-        try:
-            yield
-        finally:
-            signal.set_wakeup_fd(kept)
-            loop.remove_reader(reader)
 
 
 def _in_a_loop() -> bool:

@@ -182,7 +182,7 @@ def frozen(cls: Any = None, **settings: Any) -> Any:
 
 def has(cls: Any) -> bool:
     """Replace `attrs.has`."""
-    return hasattr(cls, "__fields__")
+    return hasattr(cls, "__names__")
 
 
 def fields(cls: Any) -> tuple[Field, ...]:
@@ -209,34 +209,46 @@ def _make(
     repr: bool = True,
 ) -> Any:
     """Return the class with a slot for each of its own fields."""
-    body = {k: v for k, v in cls.__dict__.items() if k not in ("__dict__", "__weakref__")}
-    own = {name: _field(name, body.pop(name, ABSENT), kw_only) for name in cls.__annotations__}
-    above = {each.name: each for each in getattr(cls, "__fields__", ())}
-    every = (*[each for name, each in above.items() if name not in own], *own.values())
+    body = dict(cls.__dict__)
+    body.pop("__dict__", None)
+    body.pop("__weakref__", None)
+    own = {name: body.pop(name, ABSENT) for name in cls.__annotations__}
+    above = getattr(cls, "__names__", ())
     slots = [name for name in own if name not in above]
+    body["__names__"] = (*[name for name in above if name not in own], *own)
+    body["__declared__"] = own, kw_only
     if not cls.__base__.__weakrefoffset__:
         slots.append("__weakref__")
     if cached_property in map(type, body.values()):
         slots.append("__dict__")
     body["__qualname__"], body["__slots__"] = cls.__qualname__, tuple(slots)
-    body["__fields__"] = every
-    body["__match_args__"] = tuple(
-        [each.name for each in every if each.is_("init") and not each.settings.get("kw_only")]
-    )
-    body["__attrs_attrs__"], body["__given__"] = _Later(_describe), _Later(init_fields)
-    body.setdefault("__init__", _Later(write_init))
+    body.update(_USUAL)
+    body.setdefault("__init__", _INIT)
     if eq and "__eq__" not in body:
-        body["__eq__"] = _Later(write_eq)
+        body["__eq__"] = _EQ
         if unsafe_hash or is_guarded:
-            body.setdefault("__hash__", _Later(write_hash))
+            body.setdefault("__hash__", _HASH)
     if repr:
         body.setdefault("__repr__", represent)
-    body["__getstate__"], body["__setstate__"], body["__replace__"] = attributes, restore, evolve
     if is_guarded:
         body["__setattr__"], body["__delattr__"] = refuse_change, refuse_change
     made = type(cls)(cls.__name__, cls.__bases__, body)
     _rebind(cls, made)
     return made
+
+
+def _list_fields(cls: Any) -> tuple[Field, ...]:
+    """Return the fields of a class, inherited ones first."""
+    own, kw_only = cls.__declared__
+    known = {name: _field(name, said, kw_only) for name, said in own.items()}
+    for each in getattr(cls.__base__, "__fields__", ()):
+        known.setdefault(each.name, each)
+    return tuple([known[name] for name in cls.__names__])
+
+
+def _list_match_args(cls: Any) -> tuple[str, ...]:
+    every = cls.__fields__
+    return tuple([x.name for x in every if x.is_("init") and not x.settings.get("kw_only")])
 
 
 def _field(name: str, said: Any, kw_only: bool) -> Field:
@@ -268,19 +280,20 @@ def _rebind(cls: type, made: type) -> None:
 
 
 class _Later:
-    """A class attribute that is computed on first access and then replaces this object."""
+    """A class attribute that is computed on first access and then stands in the class itself.
 
-    __slots__ = ("_make", "_name", "_owner")
+    All classes share one object for each name.
+    """
 
-    def __init__(self, make: Callable[[Any], Any]) -> None:
-        self._make = make
+    __slots__ = ("_make", "_name")
 
-    def __set_name__(self, owner: Any, name: str) -> None:
-        self._owner, self._name = owner, name
+    def __init__(self, name: str, make: Callable[[Any], Any]) -> None:
+        self._name, self._make = name, make
 
     def __get__(self, item: Any, kind: Any) -> Any:
-        made = self._make(self._owner)
-        setattr(self._owner, self._name, made)
+        owner = next(each for each in kind.__mro__ if each.__dict__.get(self._name) is self)
+        made = self._make(owner)
+        setattr(owner, self._name, made)
         return made.__get__(item, kind) if hasattr(made, "__get__") else made
 
 
@@ -298,3 +311,17 @@ def _describe(cls: Any) -> Any:
     described = type(cls)(cls.__name__, cls.__bases__, body)
     made: Any = attrs.define(described, slots=False, init=False, eq=False, repr=False)
     return made.__attrs_attrs__
+
+
+_INIT = _Later("__init__", write_init)
+_EQ = _Later("__eq__", write_eq)
+_HASH = _Later("__hash__", write_hash)
+_USUAL = {
+    "__fields__": _Later("__fields__", _list_fields),
+    "__match_args__": _Later("__match_args__", _list_match_args),
+    "__attrs_attrs__": _Later("__attrs_attrs__", _describe),
+    "__given__": _Later("__given__", init_fields),
+    "__getstate__": attributes,
+    "__setstate__": restore,
+    "__replace__": evolve,
+}

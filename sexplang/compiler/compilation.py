@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterable, Mapping
 from types import GeneratorType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.compiler.forms.shapes import RESERVED, SHAPES
 from sexplang.terms.classes.node import define, evolve, node
@@ -24,6 +24,18 @@ from sexplang.terms.program import Export, Function, Input
 from sexplang.terms.source import Made, Span
 from sexplang.terms.values.abbreviation import shorten_names
 from sexplang.terms.values.value import Operation, Primitive, Task
+
+if TYPE_CHECKING:
+    from sexplang.terms.template import Template
+
+Where = Callable[[str, str], Span]
+"""The span of a part of a task, by its name in the template and a text to look for in it."""
+
+CheckTemplate = Callable[["Template", Where], Iterable[Diagnostic]]
+"""A check of a template. It yields diagnostics with spans."""
+
+LoadSchema = Callable[[str, Span], str]
+"""A loader of a schema's file, by its name and the span of the name. Raises Diagnostics."""
 
 
 @node

@@ -6,11 +6,10 @@ Law: a form that does not follow its syntax is reported, never guessed. Law: not
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from sexplang.compiler.compilation import Lowering, run
+from sexplang.compiler.compilation import CheckTemplate, LoadSchema, Lowering, run
 from sexplang.compiler.forms.forms import BY_TYPE
 from sexplang.compiler.forms.shapes import RESERVED
 from sexplang.compiler.functions import split, statements
-from sexplang.compiler.tasks.defatom import CheckTemplate, LoadSchema, no_check
 from sexplang.compiler.unit_interface import (
     Load,
     declare,
@@ -50,7 +49,7 @@ def compile_unit(
     layout: Layout,
     main: bool,
     expander: NewExpander,
-    check_template: CheckTemplate = no_check,
+    check_template: CheckTemplate = lambda template, where: (),
     load_schema: LoadSchema | None = None,
     before: Mapping[str, Export] | None = None,
     tools: Callable[[], Iterable[str]] = tuple,

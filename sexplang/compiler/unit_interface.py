@@ -8,7 +8,9 @@ from typing import Any, get_args
 
 from sexplang.compiler.compilation import (
     Binding,
+    CheckTemplate,
     Keyword,
+    LoadSchema,
     Lowering,
     NamedFunction,
     Namespace,
@@ -20,7 +22,6 @@ from sexplang.compiler.forms.quotation import datum
 from sexplang.compiler.forms.shapes import SHAPES, word_of
 from sexplang.compiler.functions import Definition, Statement, duplicate
 from sexplang.compiler.macros import Syntax
-from sexplang.compiler.tasks.defatom import CheckTemplate, LoadSchema, declare_task
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.core import Const, Core, InputValue, Known, Local
 from sexplang.terms.diagnostic import Diagnostics, Label
@@ -174,8 +175,13 @@ def declare(c: Lowering, top: TopLevel, check: CheckTemplate, load: LoadSchema |
     """Bind declared operations and tasks in the whole module."""
     spans: dict[str, Span] = {}
     for form in top.declarations:
-        is_task = word_of(form) == "defatom"
-        declared = declare_task(c, form, check, load) if is_task else declare_effect(c, form)
+        declared: tuple[Name, Operation | Task | None] | None
+        if word_of(form) == "defatom":
+            from sexplang.compiler.tasks.defatom import declare_task
+
+            declared = declare_task(c, form, check, load)
+        else:
+            declared = declare_effect(c, form)
         if declared is None:
             continue
         name, value = declared

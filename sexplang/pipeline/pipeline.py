@@ -7,7 +7,7 @@ The Builder loads modules, finds cycles of imports, and links templates and the 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,25 +15,25 @@ from sexplang.compiler import compile_unit, operations_in, unknown_effect
 from sexplang.machine import HIGHER
 from sexplang.machine.scopes.budgets import Meter, Price, rough_estimate
 from sexplang.package.package_data import STANDARD, defaults_for, read_shipped
-from sexplang.pipeline.template_files import Beside, Calling, check_template, diagnose, library_of
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.reader import read
 from sexplang.terms.classes.node import define, evolve, field, frozen
 from sexplang.terms.core import Const, Local
-from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label, diagnose
 from sexplang.terms.form import Form
 from sexplang.terms.macro import Expander
 from sexplang.terms.model.roles import Models
 from sexplang.terms.program import Export, Function, Program, Unit
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import TaskSystem
-from sexplang.terms.template import TemplateNode
 from sexplang.terms.texts.nearest import did_you_mean
 from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault, Operation, Primitive, Procedure, Task, Value
 
 if TYPE_CHECKING:
     from sexplang.analysis import Report
+    from sexplang.pipeline.template_files import Calling
+    from sexplang.terms.template import Template, TemplateNode
 
 
 Find = Callable[[str, str], tuple[Source, ...]]
@@ -72,12 +72,8 @@ class Builder:
     imports: bool = True
     """Whether the program may import standard modules: a plan sees the prelude alone."""
 
-    _beside: Beside = field(init=False)
-    _calling: Calling = field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        self._beside = Beside(self.find, self.sources)
-        self._calling = Calling(self.functions)
+    _calling: "Calling | None" = field(default=None, init=False)
+    """The calls in template files, if there are any."""
 
     def main(self, source: Source, before: Source | None = None) -> None:
         if source.name.endswith(".xml"):
@@ -138,8 +134,8 @@ class Builder:
             layout=self._layout,
             expander=Macros,
             main=main,
-            check_template=check_template,
-            load_schema=self._beside,
+            check_template=_check_template,
+            load_schema=self._load_schema,
             before=before,
             tools=self._tools,
         )
@@ -190,6 +186,8 @@ class Builder:
 
     def _link(self, main: str | None = None) -> None:
         """Compile the bodies of templates that call others: all callees are known now."""
+        if self._calling is None:
+            return
         callable_ = {name: _of_task(task) for name, task in self.tasks.items()} | self.called
         unit = self._calling.unit(callable_, self._layout()[0], main)
         if unit is not None:
@@ -201,7 +199,7 @@ class Builder:
 
     def _scope(self, source: Source) -> dict[str, Export]:
         scope = dict(_prelude())
-        words = set(_WORD.findall(source.text))
+        words = set(re.findall(_WORD, source.text))
         for name, module in STANDARD.items():
             if name in words and _standard_name(module) not in self.loading:
                 scope[name] = self._standard(module)[name]
@@ -260,19 +258,28 @@ class Builder:
     def _templates(self, source: Source, main: bool = False) -> dict[str, Export]:
         known = self.exports.get(source.name)
         if known is None:
+            from sexplang.pipeline.template_files import Calling, library_of
+
+            calling = self._calling = self._calling or Calling(self.functions)
             known = self.exports[source.name] = {}
             self.sources.append(source)
-            held = library_of(source, self.findings.append, self._beside, main=main)
+            held = library_of(source, self.findings.append, self._load_schema, main=main)
             for task in held.tasks:
                 self._register(task)
                 known[task.name] = _of_task(task)
             for node in held.functions:
                 self._register(node)
-                known[node.name] = self.called[node.name] = self._calling.reserve(node)
-            self._calling.calls = held.calls
+                known[node.name] = self.called[node.name] = calling.reserve(node)
+            calling.calls = held.calls
         return known
 
-    def _register(self, named: Task | TemplateNode) -> None:
+    def _load_schema(self, path: str, span: Span) -> str:
+        """Return the text of a schema beside the program. Raises Diagnostics."""
+        from sexplang.pipeline.template_files import read_schema
+
+        return read_schema(self.find, self.sources, path, span)
+
+    def _register(self, named: "Task | TemplateNode") -> None:
         private = named.name.startswith("_")  # private to its module: no request finds it
         if not private and (named.name in self.tasks or named.name in self.called):
             raise diagnose(
@@ -320,8 +327,16 @@ class Builder:
 
 
 _FUNCTIONS: dict[str, Procedure] = {**PRIMITIVES, **HIGHER}
-_WORD = re.compile(r'"""[\s\S]*?"""|"(?:[^"\\]|\\.)*"|[^\s()\[\]{}"\'`~,;]+')
+_WORD = r'"""[\s\S]*?"""|"(?:[^"\\]|\\.)*"|[^\s()\[\]{}"\'`~,;]+'
 """The words of a program, and its texts as they are written."""
+
+
+def _check_template(template: "Template", where: Any = None) -> Iterable[Diagnostic]:
+    """Return the diagnostics of a `defatom`."""
+    from sexplang.templates import check_template
+
+    return check_template(template, where)
+
 
 _NOWHERE = Span(Source("prelude", ""), 0, 0)
 _preludes: list[dict[str, Export]] = []

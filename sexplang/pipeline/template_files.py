@@ -12,7 +12,7 @@ from sexplang.compiler import RESERVED
 from sexplang.terms.classes.node import define, evolve, field, frozen
 from sexplang.terms.core import Call, CallKnown, Const, Core, Known, Local
 from sexplang.terms.core import Path as PathInto
-from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label, diagnose
 from sexplang.terms.form import Literal
 from sexplang.terms.program import Export, Function, Parameter, Unit
 from sexplang.terms.source import Source, Span
@@ -27,31 +27,26 @@ from sexplang.terms.texts.nearest import did_you_mean
 from sexplang.terms.values.value import Fault, Task
 
 
-@define
-class Beside:
-    """The texts of schemas, by path and place; `sources` collects those that were found."""
-
-    find: Callable[[str, str], tuple[Source, ...]]
-    sources: list[Source] = field(factory=list)
-
-    def __call__(self, path: str, span: Span) -> str:
-        """Return the text of a schema. Raises Diagnostics."""
-        if not path.endswith(".xsd"):
-            hint = "write the schema itself, or the name of a file such as reply.xsd"
-            raise diagnose("bad-schema", f"`{path}` is no .xsd file", span, hint)
-        try:
-            (source,) = self.find(path, span.source.name)
-        except Fault as fault:
-            hint = "the path is that from the file that names it"
-            title = f"there is no `{path}` here"
-            if fault.code != "import-not-found":
-                title, hint = fault.message, fault.hint or hint
-            raise diagnose(fault.code, title, span, hint) from None
-        except ValueError:
-            raise diagnose("bad-schema", f"`{path}` is a folder", span) from None
-        if source not in self.sources:
-            self.sources.append(source)
-        return source.text
+def read_schema(
+    find: Callable[[str, str], tuple[Source, ...]], sources: list[Source], path: str, span: Span
+) -> str:
+    """Return the text of a schema, and add it to the sources. Raises Diagnostics."""
+    if not path.endswith(".xsd"):
+        hint = "write the schema itself, or the name of a file such as reply.xsd"
+        raise diagnose("bad-schema", f"`{path}` is no .xsd file", span, hint)
+    try:
+        (source,) = find(path, span.source.name)
+    except Fault as fault:
+        hint = "the path is that from the file that names it"
+        title = f"there is no `{path}` here"
+        if fault.code != "import-not-found":
+            title, hint = fault.message, fault.hint or hint
+        raise diagnose(fault.code, title, span, hint) from None
+    except ValueError:
+        raise diagnose("bad-schema", f"`{path}` is a folder", span) from None
+    if source not in sources:
+        sources.append(source)
+    return source.text
 
 
 @frozen
@@ -64,16 +59,20 @@ class Library:
 
 
 def library_of(
-    source: Source, report: Callable[[Diagnostic], None], beside: Beside, *, main: bool
+    source: Source,
+    report: Callable[[Diagnostic], None],
+    load_schema: Callable[[str, Span], str],
+    *,
+    main: bool,
 ) -> Library:
     """Return the content of a template file.
 
-    `report` receives warnings, `beside` returns the schemas that the file names. Raises
+    `report` receives warnings, `load_schema` returns the schemas that the file names. Raises
     Diagnostics, also for calls in a file that is not the `main` program.
     """
     from sexplang.templates import read_templates
 
-    parts = read_templates(source, report, beside, type_in)
+    parts = read_templates(source, report, load_schema, type_in)
     for part in parts:
         if not isinstance(part, FunctionCallNode) and part.name in RESERVED:
             raise diagnose(
@@ -133,25 +132,6 @@ def _check_symbol(name: str, span: Span | None) -> None:
         first = found.diagnostics[0]
         title = f"nothing can be called `{name[:40]}`: {first.title}"
         raise diagnose("bad-name", title, span, first.hint) from None
-
-
-def check_template(template: Template, where: Any = None) -> Iterable[Diagnostic]:
-    """Return the diagnostics of a `defatom`."""
-    from sexplang.templates import check_template as check
-
-    return check(template, where)
-
-
-def diagnose(
-    code: str,
-    title: str,
-    span: Span | None,
-    hint: str | None = None,
-    notes: tuple[str, ...] = (),
-) -> Diagnostics:
-    """Return Diagnostics with one finding."""
-    labels = (Label(span),) if span is not None else ()
-    return Diagnostics([Diagnostic(code, title, labels, notes, hint)])
 
 
 @define

@@ -63,3 +63,15 @@ class Diagnostics(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by the diagnostics: the default of exceptions pickles by the message."""
         return type(self), (self.diagnostics,), self.__dict__
+
+
+def diagnose(
+    code: str,
+    title: str,
+    span: Span | None,
+    hint: str | None = None,
+    notes: tuple[str, ...] = (),
+) -> Diagnostics:
+    """Return Diagnostics with one finding."""
+    labels = (Label(span),) if span is not None else ()
+    return Diagnostics([Diagnostic(code, title, labels, notes, hint)])

@@ -4,14 +4,16 @@ Fields and enumerations are those of the documents (inventory 3.1 to 3.3).
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.terms.classes.node import field, node
 from sexplang.terms.plan import Judgement, Standing
 from sexplang.terms.source import Span
-from sexplang.terms.template import Template
 from sexplang.terms.values.value import Fault, Record, Value
 from sexplang.terms.work import Work
+
+if TYPE_CHECKING:
+    from sexplang.terms.template import Template
 
 STATUSES = ("COMPLETE", "CONTINUATION", "FAILED")
 
@@ -275,7 +277,7 @@ class Match:
     the task's own name.
     """
 
-    template: Template
+    template: "Template"
     inputs: dict[str, Value]
     found: dict[str, Value] | None = None
 
@@ -327,7 +329,7 @@ class TaskSystem:
     """
 
     begin: Callable[
-        [Template, dict[str, Value], dict[str, Value], tuple[Conversation, ...]],
+        ["Template", dict[str, Value], dict[str, Value], tuple[Conversation, ...]],
         tuple[Conversation, Session, Want],
     ]
     go_on: Callable[

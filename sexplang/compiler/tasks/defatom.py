@@ -1,9 +1,8 @@
 """Lowering of `defatom` to a task. Each clause is a field of the template."""
 
-from collections.abc import Callable, Iterable
 from typing import Any
 
-from sexplang.compiler.compilation import Lowering
+from sexplang.compiler.compilation import CheckTemplate, LoadSchema, Lowering
 from sexplang.compiler.forms.shapes import word_of
 from sexplang.compiler.functions import OPTIONAL, REST
 from sexplang.compiler.tasks.clause_data import (
@@ -19,26 +18,12 @@ from sexplang.compiler.tasks.clause_data import (
 )
 from sexplang.compiler.tasks.clauses import CLAUSES, tools_in
 from sexplang.terms.classes.node import define, evolve, field
-from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Form, Label, ListForm, Name, source_name
 from sexplang.terms.source import Span
 from sexplang.terms.template import Param, Template, answering, usual_description
 from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Task
-
-Where = Callable[[str, str], Span]
-"""The span of a part of a task, by its name in the template and a text to look for in it."""
-
-CheckTemplate = Callable[[Template, Where], Iterable[Diagnostic]]
-"""A check of a template. It yields diagnostics with spans."""
-
-
-LoadSchema = Callable[[str, Span], str]
-"""A loader of a schema's file, by its name and the span of the name. Raises Diagnostics."""
-
-
-def no_check(template: Template, where: Where) -> Iterable[Diagnostic]:
-    return ()
 
 
 @define(eq=False)

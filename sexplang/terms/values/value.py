@@ -10,10 +10,12 @@ copy.
 """
 
 from collections.abc import Callable, Hashable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.terms.classes.node import field, node
-from sexplang.terms.template import Template
+
+if TYPE_CHECKING:
+    from sexplang.terms.template import Template
 
 Value: TypeAlias = Any
 
@@ -123,7 +125,7 @@ class Operation(Procedure):
 class Task(Procedure):
     """An atomic task as a function: a call is a conversation with a model."""
 
-    template: Template
+    template: "Template"
     names: tuple[str, ...] = field(init=False)
     """The names of its parameters."""
 

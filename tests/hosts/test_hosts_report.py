@@ -277,15 +277,17 @@ def test_a_torn_line_is_left_out(plan, tmp_path):
 
 
 def test_the_page_goes_where_it_should(plan, tmp_path):
-    """To a file that nobody else may read, never over the recording, and not nowhere."""
+    """To a file that nobody else may read, or to standard output; never over the recording, and not
+    nowhere."""
     page = tmp_path / "page.html"
     done = sexplang("runs", "report", plan, "-o", page)
     over = sexplang("runs", "report", plan, "-o", plan)
     nowhere = sexplang("runs", "report", plan, "-o", tmp_path / "none" / "page.html")
     missing = sexplang("runs", "report", tmp_path / "none.jsonl")
+    dash = sexplang("runs", "report", plan, "-o", "-")
 
     assert (0, "", 0o600) == (done.returncode, done.stdout, stat.S_IMODE(page.stat().st_mode))
-    assert page.read_text() == page_of(plan)[0]
+    assert page.read_text() == page_of(plan)[0] == dash.stdout
     assert (2, True) == (over.returncode, "take the place of the recording" in over.stderr)
     assert (1, True) == (nowhere.returncode, "error[file-failed]" in nowhere.stderr)
     assert (1, True) == (missing.returncode, "error[bad-recording]" in missing.stderr)

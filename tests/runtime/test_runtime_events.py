@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 from support.examples import examples
-from support.laws import PLACES
+from support.laws import PERMITS
 from support.running import answer, begun, limits
 
 from sexplang.machine import Suspended
@@ -90,7 +90,7 @@ def reply(request):
 
 @examples(40, 200, st.randoms(use_true_random=False))
 def test_each_request_starts_once_and_is_over_once(random):
-    outcome = begun(program(random, PLACES).text, limits(3))
+    outcome = begun(program(random, PERMITS).text, limits(3))
 
     if isinstance(outcome, Suspended):
         watched(outcome, random)

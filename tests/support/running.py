@@ -104,7 +104,7 @@ def in_order(outcome: Suspended) -> list[Request]:
 
 def deadlines(outcome: Suspended) -> list[Request]:
     """The open deadlines, shortest first; of equal ones the outermost over the first branch that
-    waits, for the host or for a place."""
+    waits, for the host or for a permit."""
     timers = state_of(outcome).scheduler.times.timers
     branches = sorted(state_of(outcome).scheduler.branches.values(), key=lambda branch: branch.path)
     above = [each.s[3].scopes for each in branches if isinstance(each, (Waiting, Queued))]

@@ -47,7 +47,7 @@ class Pause:
     """The branches that a deadline ends when no other can go on, each with its scope and its
     error."""
     taken: dict[Path, tuple[int, int]]
-    """The steps of branches that go on at once or have no place yet, since they had this
+    """The steps of branches that go on at once or have no permit yet, since they had this
     ordinal."""
     touched: tuple[Job, ...] | None = None
     """The jobs whose permits are granted again when no branch can go on. None without jobs."""

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 from support.chunks import chunks
 from support.markdown import ROOT, Chunk, fences
-from support.playing import no_files
 from support.promised import CALLING, FORMS, OPERATIONS, PRIMITIVES
+from support.sources import no_files
 
 from sexplang import primitives
 from sexplang.pipeline.pipeline import build

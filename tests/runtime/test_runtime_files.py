@@ -29,13 +29,6 @@ def home(tmp_path):
     return folder
 
 
-@pytest.fixture(params=["kernel", "step by step"])
-def both_ways(request, monkeypatch):
-    """With the kernel's own resolution and without it."""
-    if request.param == "step by step":
-        monkeypatch.setattr(confined_open, "_kernel_resolves", lambda: False)
-
-
 def read(path, permissions):
     return drive(begun(perform("read-file", path)), table(permissions=permissions))
 

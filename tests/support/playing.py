@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from attrs import field, frozen
+from support.sources import no_files
 
 from sexplang.machine import Done, start
 from sexplang.pipeline.pipeline import build, tasks
@@ -14,7 +15,7 @@ from sexplang.terms.effect import Request
 from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.source import Source
 from sexplang.terms.values.text import plain, to_source, value_of
-from sexplang.terms.values.value import Fault, Record, Symbol, Value, symbol
+from sexplang.terms.values.value import Record, Symbol, Value, symbol
 
 UNASKED = ("print", "log", "progress")
 """Requests that need no mark: they are answered with nil."""
@@ -35,11 +36,6 @@ class Exchange:
     request: str | None
     reply: str | None
     where: str = field(default="")
-
-
-def no_files(path: str, importer: str) -> tuple[Source, ...]:
-    """A `find` for programs that import nothing."""
-    raise Fault("import-not-found", f"there is no file `{path}`")
 
 
 def play(

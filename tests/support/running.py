@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from attrs import field, frozen
+from support.sources import no_files
 
 from sexplang.machine import Done, Failed, Limits, Suspended, start, state_of
 from sexplang.machine.scheduler.branches import Queued, Waiting, sort_key
@@ -14,7 +15,7 @@ from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import TaskSystem, error_record
 from sexplang.terms.values.text import plain
-from sexplang.terms.values.value import Fault, Record
+from sexplang.terms.values.value import Record
 
 Answer = Callable[[str, tuple[Any, ...]], Any]
 Asked = tuple[str, tuple[Any, ...]]
@@ -75,11 +76,7 @@ def comparable(value: Any) -> Any:
 @lru_cache(maxsize=16)
 def built(text: str) -> Program:
     """A program that imports no file. It is a value: laws run the same one again and again."""
-    return build(Source("program", text), _no_file)
-
-
-def _no_file(path: str, importer: str) -> tuple[Source, ...]:
-    raise Fault("file-not-found", f"there is no `{path}`")
+    return build(Source("program", text), no_files)
 
 
 def limits(places: int = 3) -> Limits:

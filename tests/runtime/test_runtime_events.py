@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 from support.examples import examples
 from support.laws import PERMITS
 from support.running import answer, begun, limits
+from support.traced_programs import Never
 
 from sexplang.machine import Suspended
 from sexplang.runtime.driver.run import Run
@@ -37,13 +38,6 @@ class Told:
 
     def of(self, id):
         return [kind for kind, other in self.told if other == id]
-
-
-class Never:
-    """What a performer gives for a reply that the schedule brings."""
-
-    def __await__(self):
-        raise AssertionError("nobody awaits here")
 
 
 def watched(outcome, random):

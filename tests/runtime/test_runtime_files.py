@@ -5,7 +5,8 @@ import stat
 import threading
 
 import pytest
-from runtime_support import begun, error_of, perform, table
+from runtime_support import begun, perform, table
+from support.running import error_of
 
 from sexplang.machine import Done
 from sexplang.runtime import Permissions, Refusal, drive

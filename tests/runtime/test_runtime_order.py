@@ -4,8 +4,9 @@ from itertools import count
 from time import sleep
 
 import pytest
-from runtime_support import error_of, table
+from runtime_support import table
 from support.messages_server import MessagesServer
+from support.running import error_of
 from support.sources import no_files
 
 from sexplang.machine import Done, Limits, start

@@ -7,8 +7,9 @@ from threading import Barrier
 
 import anyio
 import pytest
-from runtime_support import ASK, begun, error_of, par, perform, seq, table
+from runtime_support import ASK, begun, par, perform, seq, table
 from support.messages_server import MessagesServer
+from support.running import error_of
 from support.sources import no_files
 
 from sexplang.machine import start

@@ -79,6 +79,12 @@ def built(text: str) -> Program:
     return build(Source("program", text), no_files)
 
 
+def error_of(outcome: Any) -> dict[str, Any]:
+    """The fields of the error that ended a run."""
+    assert isinstance(outcome, Failed), outcome
+    return outcome.error.fields
+
+
 def limits(places: int = 3) -> Limits:
     """Those of the laws."""
     return Limits(steps=1_000_000, places=places)

@@ -20,7 +20,7 @@ from random import Random
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("machine", "compiler", "runtime")
 TESTS = tuple(
-    f"tests/machine/test_machine_{name}.py" for name in ("trail", "callers", "errors", "places")
+    f"tests/machine/test_machine_{name}.py" for name in ("trail", "callers", "errors", "permits")
 )
 
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

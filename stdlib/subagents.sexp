@@ -1,7 +1,7 @@
 ; Subagents: a task done apart, in a conversation of its own that knows only what it is given.
 ;
 ; What goes wrong in one is a value, but for what the host refuses. A subagent works in one of the
-; run's places; its seconds begin when it has one.
+; run's permits; its seconds begin when it has one.
 
 (defatom _subagent
   (description "Do one task and report on it.")
@@ -156,7 +156,7 @@
    maxIterations: "max_iterations"
    parentTraceId: "parent_trace_id"})
 
-; Does several tasks apart, as many at a time as there are places: `[{id: … task: …} …]`, with the
+; Does several tasks apart, as many at a time as there are permits: `[{id: … task: …} …]`, with the
 ; other fields of `spawn-subagent`. Gives `{results success_count failure_count total_duration}`, the
 ; results in the order of the list. `parent_trace_id:` is that of each which names no other.
 (define (run-parallel-subagents tasks (parent_trace_id nil))

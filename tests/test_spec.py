@@ -2,7 +2,7 @@
 
 import pytest
 from support.chunks import check, chunks
-from support.playing import no_files
+from support.sources import no_files
 
 from sexplang.package.package_data import names
 from sexplang.pipeline.pipeline import build

@@ -8,7 +8,8 @@ steps until one raises an `Exit`; then `scheduler` decides, and resumes a branch
 **Segments** are `(kind, frames below, segments below, context, data)`. A value that reaches the
 bottom of its frames leaves the segment as its kind says. To unwind segments, each is put back as
 the `stripped` form of its kind, without frames and return clauses, and left in order. `then` says
-what follows.
+what follows. An error is performed first, as an operation, while all segments still stand; they are
+left only when a clause has taken the error, or when none has (`Uncaught`).
 
 | kind | stands around | data | stripped |
 |---|---|---|---|

@@ -269,6 +269,10 @@ class Kind:
 
     `clauses` maps operations to the clauses tried in order. `cleanup` is true if leaving it has
     work to do. `stripped` replaces it in a continuation that is abandoned.
+
+    A frozen run names the kind. One that a module of the machine holds as a global, and its
+    `stripped`, are found by `machine_code`. One that is made for a node is entered in the site
+    table: `maker.enter(node, KIND, kind)`, and with STRIPPED its `stripped`, if that is another.
     """
 
     # fmt: off

@@ -1,6 +1,13 @@
 """Primitives that charge the size of their result to the run.
 
 `sizes` bounds the size of one result before it is made. The charge bounds the sum over many calls.
+
+| a primitive that | does |
+|---|---|
+| reads a text in linear time | `scan(length)`, before it reads |
+| takes more time | `work(steps)`, before it begins |
+| makes a result of any size | stands in GROWING, or calls `charge(size)` itself |
+| makes one longer than its arguments | also checks the limits of `sizes` itself |
 """
 
 from collections.abc import Callable

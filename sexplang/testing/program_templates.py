@@ -1,7 +1,8 @@
 """Templates of program text, with weights, for `program_writer`.
 
 Every expression denotes a number (or an error), so that the value of a handler, a branch or a
-finally can be used further. The holes of a template:
+finally can be used further. A new row changes the program of every seed that may use it: give it a
+kind of its own, which EVERYTHING lacks, and allow that where it is meant. The holes of a template:
 
     $a    a variable; the same letter, the same one
     #ab   a number, in whose scope $a and $b stand
@@ -116,29 +117,33 @@ NUMBERS: list[Row] = [
     ("tasks handlers", 8, "(handle (call-one #) ((tool q t) k (let (($a t.n)) !)))"),
     ("tasks handlers", 4, "(handle (call-two #) ((tool q t) k (call-one #)))"),
     ("tasks handlers", 4, "(handle (call-one (ask #)) ((tool q t) k (forward k tool q {n: #})))"),
-    ("places", 10, "(with-permit (lambda () @))"),
-    ("places", 10, "(with-permit (lambda () (+ (ask #) #)))"),
-    ("places par", 20, "(fold + 0 (par-map (lambda ($a) (with-permit (lambda () @a))) [# # 1 2]))"),
+    ("permits", 10, "(with-permit (lambda () @))"),
+    ("permits", 10, "(with-permit (lambda () (+ (ask #) #)))"),
     (
-        "places par",
+        "permits par",
+        20,
+        "(fold + 0 (par-map (lambda ($a) (with-permit (lambda () @a))) [# # 1 2]))",
+    ),
+    (
+        "permits par",
         20,
         "(fold - 0 (par (with-permit (lambda () (ask #))) (with-permit (lambda () @)) |))",
     ),
     (
-        "places races",
+        "permits races",
         6,
         "(race (with-permit (lambda () (ask #))) (ask #) (with-permit (lambda () #)))",
     ),
-    ("places timeouts", 6, "(with-timeout § (with-permit (lambda () (+ (ask #) #))))"),
-    ("places timeouts", 6, "(with-permit (lambda () (with-timeout § @)))"),
+    ("permits timeouts", 6, "(with-timeout § (with-permit (lambda () (+ (ask #) #))))"),
+    ("permits timeouts", 6, "(with-permit (lambda () (with-timeout § @)))"),
     (
-        "places finally",
+        "permits finally",
         6,
         "(with-permit (lambda () (try # (finally (with-permit (lambda () #))))))",
     ),
-    ("places handlers", 6, "(handle (with-permit (lambda () (+ (alpha #) #))) ^)"),
+    ("permits handlers", 6, "(handle (with-permit (lambda () (+ (alpha #) #))) ^)"),
     (
-        "places handlers kept",
+        "permits handlers kept",
         4,
         "(loop ((r (handle (with-permit (lambda () (+ (alpha 1) (ask #)))) ((alpha x) k k))) (n 0))"
         " (if (procedure? r) (if (< n 3) (recur (r n) (+ n 1)) #) r))",

@@ -3,15 +3,14 @@
 import json
 import os
 import signal
-import subprocess
 import threading
 import time
 from io import StringIO
 
 import anyio
 import pytest
-from support.command import SEXPLANG
 from support.command import sexplang as command
+from support.interruption import interrupt_run
 from support.messages_server import MessagesServer
 from support.running import built
 from support.spent import price
@@ -216,7 +215,9 @@ def test_the_command_tells_what_was_sent_of_a_run_that_is_interrupted(tmp_path):
     with MessagesServer({"fail": "hang"}) as server:
         words = ["--model", f"{server.url}#m", "--budget", "calls=3,tokens=5000"]
         words += ["--json", "--record", str(record)]
-        done = interrupted([SAY + CLEANING, *words], server, 3, signal.SIGTERM, signal.SIGTERM)
+        done = interrupt_run(
+            ["-e", SAY + CLEANING, *words], server, 3, signal.SIGTERM, signal.SIGTERM
+        )
 
     took = 3 * input_of_one()
     assert "model: 0 calls, 3 withdrawn, " in done.stderr
@@ -230,27 +231,6 @@ def test_the_command_tells_what_was_sent_of_a_run_that_is_interrupted(tmp_path):
     assert (3, 3) == (len(cut), len(set(cut)))
     report = json.loads(command("runs", "report", record, "--json").stdout)
     assert (0, 3, 3) == (report["calls"], report["withdrawn"], report["uncounted"])
-
-
-def interrupted(words, server, calls, *numbers):
-    """A run that gets these signals: the first when a call before the last has come, the others
-    when all have."""
-    with subprocess.Popen(
-        [*SEXPLANG, "run", "-e", *words],
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=os.environ | {"NO_COLOR": "1"},
-    ) as process:
-        for at, number in enumerate(numbers, calls - len(numbers) + 1):
-            for _ in range(600):
-                if len(server.journal) >= at or process.poll() is not None:
-                    break
-                time.sleep(0.05)
-            time.sleep(0.3)
-            process.send_signal(number)
-        said, errors = process.communicate(timeout=60)
-    return subprocess.CompletedProcess(words, process.returncode, said, errors)
 
 
 def test_a_recording_that_finds_no_room_is_no_reason_not_to_tell_what_was_sent(tmp_path):

@@ -4,9 +4,6 @@ import json
 from itertools import count
 
 import pytest
-from support.messages_server import MessagesServer
-
-import sexplang
 
 TEMPLATES = """<templates>
 <task name="parent" type="atomic">
@@ -50,21 +47,6 @@ def parent_then_child(body):
         text = content if isinstance(content, str) else content[0]["text"]
         return f"parent heard: {text}"
     return spawn("child", what="tea")
-
-
-@pytest.fixture
-def run(tmp_path):
-    """Runs a program beside the templates against a server, and gives value and journal."""
-    (tmp_path / "tasks.xml").write_text(TEMPLATES)
-
-    def run(program, *script):
-        file = tmp_path / "program.sexp"
-        file.write_text(f'(import "tasks.xml")\n{program}')
-        with MessagesServer(*script) as server:
-            value = sexplang.run(file, model=server.url)
-        return value, server.journal
-
-    return run
 
 
 def test_nobody_handles_it_and_the_default_runs_the_child(run):

@@ -3,11 +3,6 @@
 import json
 from itertools import pairwise
 
-import pytest
-from support.messages_server import MessagesServer
-
-import sexplang
-
 TEMPLATES = """<templates>
 <task name="chief" type="atomic">
   <description>Answer a question with the help of others</description>
@@ -41,21 +36,6 @@ def texts(message):
     content = message["content"]
     blocks = [{"text": content}] if isinstance(content, str) else content
     return " ".join(str(block.get("text", block.get("content", ""))) for block in blocks)
-
-
-@pytest.fixture
-def run(tmp_path):
-    """Runs a program beside the templates against a server, and gives value and journal."""
-    (tmp_path / "tasks.xml").write_text(TEMPLATES)
-
-    def run(program, *script):
-        file = tmp_path / "program.sexp"
-        file.write_text(f'(import "tasks.xml")\n{program}')
-        with MessagesServer(*script) as server:
-            value = sexplang.run(file, model=server.url)
-        return value, server.journal
-
-    return run
 
 
 def delegating(body):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.mcp_server import PAPER, PICTURE
-from support.messages_server import MessagesServer
+from support.serving import run_served
 
 import sexplang
 
@@ -19,13 +19,6 @@ LOOK = '(defatom t (instructions "Look.") (allowed_tools look)) (call-task t)'
 def uses(name, given=None):
     """The model calls a tool."""
     return [{"type": "tool_use", "id": "t0", "name": name, "input": given or {}}]
-
-
-def run(program, *script, **options):
-    """The value of a program, and what the server was sent."""
-    with MessagesServer(*script) as server:
-        value = sexplang.run(program, model=server.url, **options)
-    return value, server.journal
 
 
 def content_of(body):
@@ -40,7 +33,7 @@ def test_blocks_of_a_tool_stay_blocks(given):
         """Looks."""
         return given
 
-    _, journal = run(LOOK, uses("look"), "done", tools=[look])
+    _, journal = run_served(LOOK, uses("look"), "done", tools=[look])
 
     assert content_of(journal[1]) == (given if isinstance(given, list) else [given])
 
@@ -59,7 +52,7 @@ def test_what_is_no_list_of_blocks_with_an_image_is_text(given, told):
         """Looks."""
         return given
 
-    _, journal = run(LOOK, uses("look"), "done", tools=[look])
+    _, journal = run_served(LOOK, uses("look"), "done", tools=[look])
 
     assert content_of(journal[1]) == (told or json.dumps(given))
 
@@ -82,7 +75,7 @@ def test_an_image_that_no_provider_takes_is_left_out(block, why):
         """Looks."""
         return [block, IMAGE]
 
-    _, journal = run(LOOK, uses("look"), "done", tools=[look])
+    _, journal = run_served(LOOK, uses("look"), "done", tools=[look])
 
     left_out, kept = content_of(journal[1])
     assert left_out["type"] == "text"
@@ -95,7 +88,7 @@ def test_no_more_images_than_a_bound():
         """Looks."""
         return [IMAGE] * 25
 
-    _, journal = run(LOOK, uses("look"), "done", tools=[look])
+    _, journal = run_served(LOOK, uses("look"), "done", tools=[look])
 
     kinds = [block["type"] for block in content_of(journal[1])]
     assert kinds == ["image"] * 20 + ["text"] * 5
@@ -108,7 +101,7 @@ def test_an_image_takes_its_tokens_and_not_those_of_its_bytes():
         """Looks."""
         return source("image/png", large)
 
-    value, journal = run(LOOK, uses("look"), "done", tools=[look])
+    value, journal = run_served(LOOK, uses("look"), "done", tools=[look])
 
     assert content_of(journal[1])[0]["source"]["data"] == large
     assert value.notes["metrics"]["context"]["peak_usage"] < 3_000
@@ -120,7 +113,7 @@ def test_blocks_of_a_server_of_tools_stay_blocks():
                  (call-task t)"""
     calls = [*uses("pics_show"), {**uses("pics_hand_over")[0], "id": "t1"}]
 
-    _, journal = run(
+    _, journal = run_served(
         program,
         calls,
         "done",
@@ -151,7 +144,7 @@ def folder(tmp_path):
     def in_folder(program, *script):
         file = tmp_path / "main.sexp"
         file.write_text(DESCRIBE + program)
-        return run(file, *script)
+        return run_served(file, *script)
 
     return in_folder
 

@@ -3,11 +3,10 @@
 import json
 import os
 import signal
-import subprocess
 import time
 
 import pytest
-from support.command import SEXPLANG
+from support.interruption import interrupt_run
 from support.messages_server import MessagesServer
 from support.running import built
 
@@ -43,24 +42,12 @@ def interrupted(tmp_path, *options, calls=4):
     program = tmp_path / "p.sexp"
     program.write_text(TASKS + STEPS)
     with MessagesServer(*REPLIES[:calls], HANG) as server:
-        words = ["run", str(program), "--model", server.url, *options]
-        with subprocess.Popen(
-            [*SEXPLANG, *words],
-            text=True,
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "ANTHROPIC_API_KEY": "a-key"},
-        ) as process:
-            for _ in range(600):
-                if len(server.journal) > calls or process.poll() is not None:
-                    break
-                time.sleep(0.05)
-            time.sleep(0.2)
-            process.send_signal(signal.SIGINT)
-            said, errors = process.communicate(timeout=60)
-    assert 130 == process.returncode, errors
-    return said, errors.splitlines()
+        words = [str(program), "--model", server.url, *options]
+        done = interrupt_run(
+            words, server, calls + 1, signal.SIGINT, cwd=tmp_path, ANTHROPIC_API_KEY="a-key"
+        )
+    assert 130 == done.returncode, done.stderr
+    return done.stdout, done.stderr.splitlines()
 
 
 def test_the_command_says_how_much_is_not_kept(tmp_path):

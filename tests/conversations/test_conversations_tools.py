@@ -4,6 +4,7 @@ import json
 
 import pytest
 from support.messages_server import MessagesServer
+from support.serving import run_served
 
 import sexplang
 from sexplang.hosts import main as command
@@ -43,15 +44,8 @@ def results(body):
     return [(block["content"], block.get("is_error", False)) for block in blocks]
 
 
-def run(program, *script, **options):
-    """The value of a program, and what the server was sent."""
-    with MessagesServer(*script) as server:
-        value = sexplang.run(program, model=server.url, **options)
-    return value, server.journal
-
-
 def test_a_task_and_a_function_go_out_with_their_own_schema():
-    _, (body,) = run(f'{TASKS} (guide "tea")', "done")
+    _, (body,) = run_served(f'{TASKS} (guide "tea")', "done")
 
     tools = {tool["name"]: tool for tool in body["tools"]}
     assert list(tools) == ["to-spanish", "to-fahrenheit", "total", "ask-twice", "_shout"]
@@ -91,7 +85,7 @@ def test_functions_are_called_and_their_errors_told():
         ("total", {"first": 1, "others": 2}),
     )
 
-    _, journal = run(f'{TASKS} (guide "tea")', calls, "done")
+    _, journal = run_served(f'{TASKS} (guide "tea")', calls, "done")
 
     told = results(journal[1])
     assert [content for content, _ in told[:5]] == ["68.0", "36.0", "6", "1", "TEA"]
@@ -108,7 +102,7 @@ def test_a_task_is_a_subtask_and_a_handler_may_answer_it():
           ((subtask request) resume
             (append ["asked" request.name request.inputs request.depth] (resume "mock"))))"""
 
-    value, journal = run(program, uses(("to-spanish", {"words": "tea"})), "done")
+    value, journal = run_served(program, uses(("to-spanish", {"words": "tea"})), "done")
 
     assert value == ["asked", "to-spanish", {"words": "tea"}, 1, "done", "no requests"]
     assert results(journal[1]) == [("mock", False)]
@@ -117,7 +111,7 @@ def test_a_task_is_a_subtask_and_a_handler_may_answer_it():
 def test_what_does_not_fit_a_task_is_told():
     calls = uses(("to-spanish", {"word": "tea"}), ("to-spanish", {"words": 1}))
 
-    _, journal = run(f'{TASKS} (guide "tea")', calls, "done")
+    _, journal = run_served(f'{TASKS} (guide "tea")', calls, "done")
 
     told = [json.loads(content) for content, is_error in results(journal[1]) if is_error]
     assert [each["reason"] for each in told] == ["input_validation_failure"] * 2
@@ -135,12 +129,12 @@ def test_depth_and_cycle_hold():
         said = body["messages"][0]["content"][0]["text"]
         return uses(("dig", {"n": str(int(said.removeprefix("Dig ")) + 1)}))
 
-    _, journal = run(program, again)
+    _, journal = run_served(program, again)
     errors = [content for body in journal for content, bad in told_in(body) if bad]
     assert "`dig` would be 5 deep" in errors[0]
     assert len(journal) == 10
 
-    _, journal = run(program, uses(("dig", {"n": "0"})), "up")
+    _, journal = run_served(program, uses(("dig", {"n": "0"})), "up")
     assert "dig -> dig" in results(journal[1])[0][0]
 
 
@@ -156,7 +150,7 @@ def test_a_handler_of_tool_takes_a_function_and_may_pass_it_on():
             (if (equal? name "total") (resume "denied") (forward resume tool name inputs))))"""
     calls = uses(("total", {"first": 1}), ("to-fahrenheit", {"celsius": 100}))
 
-    _, journal = run(program, calls, "done")
+    _, journal = run_served(program, calls, "done")
 
     assert results(journal[1]) == [("denied", False), ("212.0", False)]
 
@@ -171,7 +165,7 @@ def test_a_tool_of_the_host_may_be_called_by_a_function_of_its_name():
     def search(q: str) -> str:
         return f"found {q}"
 
-    _, journal = run(program, uses(("search", {"q": "TEA"})), "done", tools=[search])
+    _, journal = run_served(program, uses(("search", {"q": "TEA"})), "done", tools=[search])
 
     assert results(journal[1]) == [("found tea", False)]
     assert journal[0]["tools"][0]["description"] == "Searches in small letters."
@@ -196,7 +190,7 @@ def test_templates_name_the_functions_of_the_file_that_imports_them(tmp_path):
     )
     calls = uses(("louder", {"w": "a"}), ("u_softer", {"w": "B"}), ("other", {}))
 
-    _, journal = run(file, calls, "of other", "done")
+    _, journal = run_served(file, calls, "of other", "done")
 
     assert results(journal[2]) == [("A", False), ("b", False), ("of other", False)]
 
@@ -220,7 +214,7 @@ def test_a_subagent_has_what_its_call_names():
     program = f'{TASKS} (spawn-subagent task: "Add." tools: ["total" "to-spanish"])'
     calls = uses(("total", {"first": 4}), ("to-spanish", {"words": "tea"}))
 
-    value, journal = run(program, calls, "té", "done")
+    value, journal = run_served(program, calls, "té", "done")
 
     assert [tool["name"] for tool in journal[0]["tools"]] == ["total", "to-spanish"]
     assert results(journal[2]) == [("4", False), ("té", False)]
@@ -276,7 +270,7 @@ def test_a_mistake_in_a_function_ends_the_run_at_any_depth():
                  (defatom outer (instructions "Out.") (allowed_tools inner))
                  (try (outer) (catch (err wrong-arity) ["caught" err.reason]))"""
 
-    value, journal = run(program, uses(("inner", {})), uses(("look", {})), "done")
+    value, journal = run_served(program, uses(("inner", {})), uses(("look", {})), "done")
 
     assert value == ["caught", "wrong-arity"]
     assert len(journal) == 2
@@ -320,7 +314,7 @@ def test_in_order_tools_keep_state_and_follow_the_others():
                       (resume "noted")))))))"""
     calls = uses(("note", {"text": "tea"}), ("price", {}), ("note", {"text": "milk"}))
 
-    value, journal = run(program, calls, "done")
+    value, journal = run_served(program, calls, "done")
 
     assert value == {"value": "done", "state": ["tea", "milk"]}
     assert [content for content, _ in results(journal[1])] == ["noted", "4", "noted"]
@@ -342,7 +336,7 @@ def test_in_order_functions_pass_a_state_on(tmp_path):
     )
     calls = uses(("note", {"text": "tea"}), ("note", {"text": "milk"}))
 
-    value, _ = run(file, calls, "done")
+    value, _ = run_served(file, calls, "done")
 
     assert value == ["done", ["tea", "milk"]]
 
@@ -359,7 +353,7 @@ def test_a_tool_that_is_not_offered_in_a_turn_is_not_run():
     calls = uses(("change", {}), ("ask", {}), ("spawn_subtask", {"description": "x"}))
     asked = '{"status": "CONTINUATION", "notes": {"subtask_request": {"description": "x"}}}'
 
-    value, journal = run(program, calls, asked)
+    value, journal = run_served(program, calls, asked)
 
     assert [tool["name"] for tool in journal[0]["tools"]] == ["ask"]
     (change, is_error), ask, (spawn, _) = results(journal[1])
@@ -378,7 +372,7 @@ def test_a_tool_of_the_host_cannot_ask_for_a_subtask():
 
     program = '(defatom t (instructions "Go.") (allowed_tools more)) (t)'
 
-    _, journal = run(program, uses(("more", {})), "done", tools=[more])
+    _, journal = run_served(program, uses(("more", {})), "done", tools=[more])
 
     ((told, is_error),) = results(journal[1])
     assert is_error

@@ -10,42 +10,17 @@ from collections.abc import Iterator
 import pytest
 from support.chunks import chunks
 from support.markdown import ROOT, Chunk, fences
-from support.playing import no_files
+from support.promised import CALLING, FORMS, OPERATIONS, PRIMITIVES
+from support.sources import no_files
 
+from sexplang import primitives
 from sexplang.pipeline.pipeline import build
-from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
 
-PROMISED = {
-    "forms": """
-        quote quasiquote if when unless cond case and or not else => define bind lambda fn let
-        let* letrec begin progn loop recur match -> define-syntax syntax-rules import
-        define-input define-effect defatom attempt
-    """,
-    "effects": """
-        handle perform forward return abandon raise error try catch finally model tool subtask
-        subplan ask-user read-file write-file list-files run-script search-memory now sleep
-        random log print progress
-    """,
-    "concurrency": "par par-map race with-timeout with-budget",
-    "names": """
-        + - * / quotient remainder modulo abs min max round floor ceiling truncate exact inexact
-        sqrt expt number->string string->number = < > <= >= != str string-append string-length
-        substring string-split string-join string-trim string-upcase string-downcase
-        string-contains? string-replace string=? format list cons car first cdr rest nth last
-        length append reverse map filter reduce fold for-each range take drop zip sort sort-by
-        member? assoc apply any? all? index-of flatten distinct group-by get get-in get-field
-        get-property put update remove keys values merge has-key? nil? null? empty? list? table?
-        string? number? integer? boolean? symbol? procedure? task? equal? eq? json-parse
-        json-string identity call-atomic-task eval-plan get-context system:run_script
-        director-evaluator-loop iterative-loop spawn-subagent run-parallel-subagents sequence
-        retry vote
-    """,
-}
-ALL = [name for section in PROMISED.values() for name in section.split()]
+ALL = [*FORMS, *OPERATIONS, *PRIMITIVES, *CALLING]
 # Some of these mean something only inside others.
-WORDS = {*PROMISED["forms"].split(), *PROMISED["effects"].split()}
+WORDS = {*FORMS, *OPERATIONS}
 
 # Codes that no block of program text can show, by the reason; their pages have the words as text.
 UNSHOWN = {
@@ -143,7 +118,7 @@ def test_every_promised_name_is_shown_refused(seen):
 def test_what_exists_is_promised_or_shown(seen):
     """Every primitive and host operation is in the lists above, or shown all the same."""
     good, bad, _ = seen
-    unlisted = {*PRIMITIVES, *OPERATIONS} - {*ALL}
+    unlisted = {*primitives.PRIMITIVES, *primitives.OPERATIONS} - {*ALL}
 
     assert sorted(name for name in unlisted if name not in good & bad) == []
 

@@ -7,7 +7,7 @@ from importlib.metadata import version
 import pytest
 from support.command import sexplang
 from support.messages_server import MessagesServer
-from support.recorded import put_lines
+from support.recorded import put_lines, report_of
 
 from sexplang.runtime.journal.recording_reader import read_recording
 
@@ -22,10 +22,6 @@ def ran(server, program, *options, path=None):
     record = [] if path is None else ["--record", path]
     words = ["-e", f"{ASK} {program}", "--model", f"{server.url}#claude-opus-5-5", *options]
     return sexplang("run", *words, *record)
-
-
-def report_of(path):
-    return json.loads(sexplang("runs", "report", path, "--json").stdout)
 
 
 def summary_of(done):

@@ -12,6 +12,7 @@ from support.core_dump import dump
 from support.editor import Editor
 from support.markdown import ROOT, chunks_of
 from support.programs import program
+from support.sources import no_files
 
 from sexplang.compiler.forms.shapes import SHAPES
 from sexplang.hosts.language_server.completion import offers
@@ -52,7 +53,7 @@ def chapters():
 
 
 def unit_of(text):
-    return build(Source(NAME, text), lambda path, importer: ()).units[-1]
+    return build(Source(NAME, text), no_files).units[-1]
 
 
 def renamed(text, meaning, found):

@@ -10,7 +10,16 @@ from hashlib import sha256
 
 import pytest
 from support.command import sexplang
-from support.recorded import diamond, example, page_of, put_lines, recorded, rows_in, rows_of
+from support.recorded import (
+    diamond,
+    example,
+    page_of,
+    put_lines,
+    recorded,
+    report_of,
+    rows_in,
+    rows_of,
+)
 
 from sexplang.runtime.journal.recording_reader import read_recording
 from sexplang.runtime.models.adapters.replay import read_recorded_run as recorded_replies
@@ -31,10 +40,6 @@ def plan(tmp_path_factory):
     return recorded(tmp_path_factory.mktemp("plan"), diamond())
 
 
-def data_of(path):
-    return json.loads(sexplang("runs", "report", path, "--json").stdout)
-
-
 @pytest.mark.parametrize(("program", "replies"), PROGRAMS)
 def test_the_rows_of_the_page_are_those_of_the_journal(tmp_path, program, replies):
     """All of them, in their order; each says how long it took and when."""
@@ -52,7 +57,7 @@ def test_the_rows_of_the_page_are_those_of_the_journal(tmp_path, program, replie
 def test_a_plan_is_shown_whole(plan):
     """Its rows, and within what they stand: the plan, its nodes, their tasks."""
     _, page = page_of(plan)
-    within = {row["id"]: row["within"] for row in data_of(plan)["rows"]}
+    within = {row["id"]: row["within"] for row in report_of(plan)["rows"]}
     deepest = max(within.values(), key=len)
 
     assert [row["id"] for row in rows_of(plan)] == rows_in(page)
@@ -73,7 +78,7 @@ def test_a_plan_is_shown_whole(plan):
 
 def test_parents_show_sums(plan):
     """Of tokens, calls and errors below them."""
-    data = data_of(plan)
+    data = report_of(plan)
     _, page = page_of(plan)
     (root,) = page.xpath("//main/details")
 
@@ -127,7 +132,7 @@ def test_nothing_that_was_said_becomes_a_part_of_the_page(tmp_path):
     assert [] == page.xpath("//@*[starts-with(name(), 'on')] | //@src | //@href | //@style")
     assert "<img src=x onerror=alert(2)>\"'&lt;<U+202E>␇]]>" in shown
     assert rows_of(path) == json.loads(page.get_element_by_id("rows").text)
-    assert EVIL == data_of(path)["rows"][-1]["reply"]["content"][0]["text"]
+    assert EVIL == report_of(path)["rows"][-1]["reply"]["content"][0]["text"]
 
 
 def test_the_page_needs_nothing_else(plan):
@@ -152,7 +157,7 @@ def test_what_failed_is_marked(tmp_path):
     failed = page.xpath("//details[contains(@class, 'failed')]")
     (row,) = [each for each in failed if each.get("data-row")]
 
-    assert "failed" == data_of(path)["state"]
+    assert "failed" == report_of(path)["state"]
     assert row.xpath(".//div[@class='error']")
     assert "1 error" in page.xpath("string(//main/details/summary)")
 
@@ -161,7 +166,7 @@ def test_a_run_that_was_ended_is_reported_as_far_as_it_came(plan, tmp_path):
     """What was going on then is said to be so."""
     lines = plan.read_text().splitlines(keepends=True)
     (tmp_path / "cut.jsonl").write_text("".join(lines[: len(lines) // 2]))
-    data = data_of(tmp_path / "cut.jsonl")
+    data = report_of(tmp_path / "cut.jsonl")
     _, page = page_of(tmp_path / "cut.jsonl")
 
     assert "not finished" == data["state"]
@@ -270,22 +275,24 @@ def test_a_torn_line_is_left_out(plan, tmp_path):
     lines = plan.read_bytes().splitlines(keepends=True)
     path = tmp_path / "run.jsonl"
     path.write_bytes(b"".join(lines[:-1]) + lines[-1][:9] + "é".encode()[:1])
-    torn = data_of(path)
+    torn = report_of(path)
     path.write_bytes(b"".join(lines[:-1]))
 
-    assert ("not finished", data_of(path)) == (torn["state"], torn)
+    assert ("not finished", report_of(path)) == (torn["state"], torn)
 
 
 def test_the_page_goes_where_it_should(plan, tmp_path):
-    """To a file that nobody else may read, never over the recording, and not nowhere."""
+    """To a file that nobody else may read, or to standard output; never over the recording, and not
+    nowhere."""
     page = tmp_path / "page.html"
     done = sexplang("runs", "report", plan, "-o", page)
     over = sexplang("runs", "report", plan, "-o", plan)
     nowhere = sexplang("runs", "report", plan, "-o", tmp_path / "none" / "page.html")
     missing = sexplang("runs", "report", tmp_path / "none.jsonl")
+    dash = sexplang("runs", "report", plan, "-o", "-")
 
     assert (0, "", 0o600) == (done.returncode, done.stdout, stat.S_IMODE(page.stat().st_mode))
-    assert page.read_text() == page_of(plan)[0]
+    assert page.read_text() == page_of(plan)[0] == dash.stdout
     assert (2, True) == (over.returncode, "take the place of the recording" in over.stderr)
     assert (1, True) == (nowhere.returncode, "error[file-failed]" in nowhere.stderr)
     assert (1, True) == (missing.returncode, "error[bad-recording]" in missing.stderr)

@@ -1,15 +1,7 @@
 """What `raise` makes of a table: an error whose fields are what errors hold, with nothing lost."""
 
 import pytest
-from support.running import begun
-
-from sexplang.machine import Failed
-
-
-def error(text):
-    outcome = begun(text)
-    assert isinstance(outcome, Failed)
-    return outcome.error.fields
+from support.running import begun, error_of
 
 
 @pytest.mark.parametrize(
@@ -26,7 +18,7 @@ def error(text):
 @pytest.mark.parametrize("reason", ['"r"', "nil", '""', "[1]", "'word"])
 def test_the_fields_of_an_error_are_what_errors_hold(raising, fields, reason):
     """Whatever a program writes into them."""
-    found = error(raising.replace("{}", f"{{reason: {reason} {fields}}}"))
+    found = error_of(begun(raising.replace("{}", f"{{reason: {reason} {fields}}}")))
 
     assert all(found[name] and isinstance(found[name], str) for name in ("type", "reason"))
     assert isinstance(found["message"], str) and isinstance(found["details"], dict)
@@ -36,7 +28,7 @@ def test_the_fields_of_an_error_are_what_errors_hold(raising, fields, reason):
 
 def test_an_error_that_was_changed_keeps_the_rest():
     """`put` makes a table of it, and `raise` an error of that."""
-    found = error('(try (car []) (catch (e) (raise (put e "until" 9))))')
+    found = error_of(begun('(try (car []) (catch (e) (raise (put e "until" 9))))'))
 
     assert found["reason"] == "empty-list" and found["type"] == "PROGRAM_ERROR"
     assert found["details"] == {"until": 9} and found["hint"] is not None

@@ -3,15 +3,14 @@
 import gc
 
 import pytest
-from support.running import begun
+from support.running import begun, error_of
 
-from sexplang.machine import Done, Failed, Limits, Suspended, state_of
+from sexplang.machine import Done, Limits, Suspended, state_of
 from sexplang.terms.task import error_record
 
 
 def reason(outcome):
-    assert isinstance(outcome, Failed)
-    return outcome.error.fields["reason"]
+    return error_of(outcome)["reason"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from random import Random
 
 from hypothesis import strategies as st
 from support.examples import examples
-from support.laws import PLACES
+from support.laws import PERMITS
 from support.running import answer, begun, delivered, limits
 
 from sexplang.machine import Suspended, state_of
@@ -15,7 +15,7 @@ from sexplang.testing.program_writer import program
 @examples(40, 200, st.randoms(use_true_random=False))
 def test_what_is_withdrawn_was_open_and_what_is_opened_was_not(random):
     """So a host may keep its own list, and nothing ends of which it has not heard."""
-    outcome = begun(program(random, PLACES).text, limits(3))
+    outcome = begun(program(random, PERMITS).text, limits(3))
     known = set()
 
     while isinstance(outcome, Suspended):

@@ -60,7 +60,7 @@ LATE = {
     "many": ("(par (note 1) (ask 1) (note 2))", 3, "waited: 2 for `note`, 1 for `ask`"),
     "in each other": ("(par (par (ask 1) 2 (ask 3)) (ask 4))", 3, "and 3 branches waited"),
     "of a task": ('(par (model {task: "tea"}) (ask 1))', 2, "for `model` of task `tea`"),
-    "for a place": (
+    "for a permit": (
         "(par (with-permit (lambda () (ask 1))) (with-permit x) (with-permit x))",
         3,
         "`ask`",

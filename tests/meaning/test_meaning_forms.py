@@ -2,7 +2,7 @@
 them is told."""
 
 import pytest
-from support.playing import no_files
+from support.sources import no_files
 
 import sexplang
 from sexplang.pipeline.pipeline import build

@@ -2,6 +2,7 @@
 
 import pytest
 from support.running import begun
+from support.sources import no_files
 
 import sexplang
 from sexplang.machine import Done, Limits, Suspended, start
@@ -45,7 +46,7 @@ def value(program, **inputs):
 
 
 def built(text):
-    return build(Source("main.sexp", text), lambda path, importer: ())
+    return build(Source("main.sexp", text), no_files)
 
 
 def test_a_long_list_is_walked_by_recursion():

@@ -8,6 +8,7 @@ import sys
 import pytest
 from memory_support import FILES, filled, indexed
 from support.markdown import ROOT
+from support.sources import no_files
 
 import sexplang
 from sexplang.pipeline.pipeline import build
@@ -410,7 +411,7 @@ def test_fresh_context_may_be_matched_too(shop):
 )
 def test_how_often_a_model_may_be_asked_is_known(text, calls):
     """Eight shards, each tried twice."""
-    program = build(Source("a", text), lambda path, importer: ())
+    program = build(Source("a", text), no_files)
 
     from sexplang.pipeline.pipeline import inspect
 

@@ -356,27 +356,27 @@ BUGS = [
         ),
     ),
     Bug(
-        "a job keeps its place when nobody works in it any more",
-        "placed",
+        "a job keeps its permit when nobody works in it any more",
+        "agrees_with_permits",
         "machine/scheduler/permits.py",
         (("            if waiting:\n", "            if waiting or len(job) == 1:\n"),),
     ),
     Bug(
-        "who came last has the next place",
-        "placed",
+        "who came last has the next permit",
+        "agrees_with_permits",
         "machine/scheduler/permits.py",
         (("    return line[0], (job, line[1])", "    return (job, line[0]), line[1]"),),
         seed=3,
     ),
     Bug(
-        "a child never works in the place of its parent",
-        "placed",
+        "a child never works with the permit of its parent",
+        "agrees_with_permits",
         "machine/scheduler/permits.py",
         (("        more = not held or self._active[held][1] > 0", "        more = True"),),
     ),
     Bug(
-        "what cleans up while others go on needs a place",
-        "placed",
+        "what cleans up while others go on needs a permit",
+        "agrees_with_permits",
         "machine/scheduler/cancellation.py",
         (
             (

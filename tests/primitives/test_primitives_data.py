@@ -3,25 +3,16 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.primitive_calls import call, refused
 
 from sexplang.primitives import PRIMITIVES
 from sexplang.terms.task import error_record, task_result
 from sexplang.terms.template import Template
-from sexplang.terms.values.value import Fault, Procedure, Record, Symbol, Task, Value
+from sexplang.terms.values.value import Procedure, Record, Symbol, Task, Value
 
 RESULT = task_result("tea", notes={"success": True})
 A = Symbol("a")
 NAN = float("nan")
-
-
-def call(name: str, *arguments: Value) -> Value:
-    return PRIMITIVES[name].function(*arguments)
-
-
-def refused(name: str, *arguments: Value) -> Fault:
-    with pytest.raises(Fault) as caught:
-        call(name, *arguments)
-    return caught.value
 
 
 class Closure(Procedure):

@@ -6,22 +6,10 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from sexplang.primitives import PRIMITIVES
-from sexplang.terms.values.value import Fault, Value
+from support.primitive_calls import call, refused
 
 INF = float("inf")
 NUMBERS = st.one_of(st.integers(), st.floats(), st.integers(-5, 5))
-
-
-def call(name: str, *arguments: Value) -> Value:
-    return PRIMITIVES[name].function(*arguments)
-
-
-def refused(name: str, *arguments: Value) -> Fault:
-    with pytest.raises(Fault) as caught:
-        call(name, *arguments)
-    return caught.value
 
 
 VALUES = [

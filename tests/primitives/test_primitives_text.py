@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
+from support.primitive_calls import call, refused
 
 from sexplang.primitives import PRIMITIVES
 from sexplang.terms.json import json_reader
@@ -14,16 +15,6 @@ from sexplang.terms.values.value import Fault, Symbol, Value
 
 RESULT = task_result("tea")
 HALF = "x" * 6_000_000
-
-
-def call(name: str, *arguments: Value) -> Value:
-    return PRIMITIVES[name].function(*arguments)
-
-
-def refused(name: str, *arguments: Value) -> Fault:
-    with pytest.raises(Fault) as caught:
-        call(name, *arguments)
-    return caught.value
 
 
 VALUES = [

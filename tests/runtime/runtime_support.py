@@ -63,8 +63,3 @@ def table(model=None, **settings):
 def asked(model, payload=ASK, **settings):
     """What one model call gives: a Done or a Failed."""
     return drive(begun(perform("model", payload)), table(model=model, **settings))
-
-
-def error_of(outcome):
-    """The fields of the error that ended a run."""
-    return outcome.error.fields

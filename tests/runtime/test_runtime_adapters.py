@@ -6,8 +6,9 @@ import threading
 import jsonschema_rs
 import pytest
 from attrs import define, field
-from runtime_support import begun, drive, error_of, perform, table
+from runtime_support import begun, drive, perform, table
 from support.messages_server import MessagesServer
+from support.running import error_of
 
 from sexplang.machine import Done
 from sexplang.runtime import Endpoint, Journal

@@ -10,7 +10,8 @@ import time
 
 import anyio
 import pytest
-from runtime_support import begun, const, error_of, finally_, par, perform, repeat, seq, table
+from runtime_support import begun, const, finally_, par, perform, repeat, seq, table
+from support.running import error_of
 
 import sexplang
 from sexplang.machine import Done, Failed

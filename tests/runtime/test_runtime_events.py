@@ -2,8 +2,9 @@
 
 from hypothesis import strategies as st
 from support.examples import examples
-from support.laws import PLACES
+from support.laws import PERMITS
 from support.running import answer, begun, limits
+from support.traced_programs import Never
 
 from sexplang.machine import Suspended
 from sexplang.runtime.driver.run import Run
@@ -37,13 +38,6 @@ class Told:
 
     def of(self, id):
         return [kind for kind, other in self.told if other == id]
-
-
-class Never:
-    """What a performer gives for a reply that the schedule brings."""
-
-    def __await__(self):
-        raise AssertionError("nobody awaits here")
 
 
 def watched(outcome, random):
@@ -90,7 +84,7 @@ def reply(request):
 
 @examples(40, 200, st.randoms(use_true_random=False))
 def test_each_request_starts_once_and_is_over_once(random):
-    outcome = begun(program(random, PLACES).text, limits(3))
+    outcome = begun(program(random, PERMITS).text, limits(3))
 
     if isinstance(outcome, Suspended):
         watched(outcome, random)

@@ -5,7 +5,8 @@ import stat
 import threading
 
 import pytest
-from runtime_support import begun, error_of, perform, table
+from runtime_support import begun, perform, table
+from support.running import error_of
 
 from sexplang.machine import Done
 from sexplang.runtime import Permissions, Refusal, drive
@@ -27,13 +28,6 @@ def home(tmp_path):
     neighbour.mkdir()
     (neighbour / "secret.txt").write_text("secret")
     return folder
-
-
-@pytest.fixture(params=["kernel", "step by step"])
-def both_ways(request, monkeypatch):
-    """With the kernel's own resolution and without it."""
-    if request.param == "step by step":
-        monkeypatch.setattr(confined_open, "_kernel_resolves", lambda: False)
 
 
 def read(path, permissions):

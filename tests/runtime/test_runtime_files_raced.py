@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from sexplang.runtime import Permissions, Refusal
-from sexplang.runtime.files import atomic_write, confined_open, file_reader, file_writer
+from sexplang.runtime.files import atomic_write, file_reader, file_writer
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -46,13 +46,6 @@ def link(request, home):
     link = home / "link"
     link.symlink_to("../evil" if request.param == "out" else ".git")
     return link
-
-
-@pytest.fixture(params=["kernel", "step by step"])
-def both_ways(request, monkeypatch):
-    """With the kernel's own resolution and without it."""
-    if request.param == "step by step":
-        monkeypatch.setattr(confined_open, "_kernel_resolves", lambda: False)
 
 
 @contextmanager

@@ -4,7 +4,8 @@ import os
 import subprocess
 
 import pytest
-from runtime_support import begun, error_of, perform, table
+from runtime_support import begun, perform, table
+from support.running import error_of
 
 from sexplang.runtime import Permissions, drive
 from sexplang.runtime.scripts.file_commands import parse_paths

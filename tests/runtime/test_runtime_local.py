@@ -2,7 +2,8 @@
 
 import anyio
 import pytest
-from runtime_support import ASK, asked, error_of, request
+from runtime_support import ASK, asked, request
+from support.running import error_of
 
 from sexplang.runtime import Refusal
 from sexplang.runtime.models.adapters import local

@@ -5,10 +5,11 @@ import pytest
 from attrs import evolve
 from runtime_support import QUICK, SHORT, table
 from support.messages_server import MessagesServer
+from support.running import built
 
 import sexplang
 from sexplang.machine import Limits, start
-from sexplang.pipeline.pipeline import build, meter, tasks
+from sexplang.pipeline.pipeline import meter, tasks
 from sexplang.runtime import Endpoint, Journal, Retries, drive
 from sexplang.runtime.driver.event_loop import finish
 from sexplang.runtime.driver.events import Finished, Withdrawn
@@ -16,7 +17,6 @@ from sexplang.runtime.driver.run import Run
 from sexplang.runtime.journal.journal import replay
 from sexplang.runtime.journal.recording_reader import lines
 from sexplang.terms.json.tagged import unpack
-from sexplang.terms.source import Source
 from sexplang.terms.values.boundary import plain
 
 TEXT = [{"type": "text", "text": "Tea is wet."}]
@@ -52,7 +52,7 @@ def price(model, taken, given, written=0, read=0):
 
 def ran(script, text, budget=None, retries=QUICK, journal=None, events=None, endpoint=SHORT):
     """How a program ends whose model answers so, and how often it was asked."""
-    program = build(Source("cut", text), lambda path, importer: ())
+    program = built(text)
     outcome = start(program, {}, tasks(), Limits(), budget, meter(price))
     with MessagesServer(*script) as server:
         watch = None if events is None else events.append
@@ -192,7 +192,7 @@ def test_what_an_attempt_took_is_held_while_the_next_one_is_on_its_way():
     assert "attempt" in rows
     assert outcome.error.fields["reason"] == "tokens"
 
-    program = build(Source("cut", text), lambda path, importer: ())
+    program = built(text)
     begun = start(program, {}, tasks(), Limits(), budget, meter(price))
     again = replay(begun, journal.rows)
     assert outcome.error.fields["details"] == again.error.fields["details"]
@@ -218,7 +218,7 @@ WITHDRAWN = {
 def run_until_arrived(place, text, budget=None, journal=None, events=None):
     """How a program ends whose deadlines and sleeps end when its call has got `place`, and how
     often its model was asked."""
-    program = build(Source("cut", text), lambda path, importer: ())
+    program = built(text)
     outcome = start(program, {}, tasks(), Limits(), budget, meter(price))
     watch = None if events is None else events.append
 
@@ -241,7 +241,7 @@ def run_until_arrived(place, text, budget=None, journal=None, events=None):
 
 def repeated(text, journal, budget=None):
     """The end of the run that follows from the rows alone."""
-    program = build(Source("cut", text), lambda path, importer: ())
+    program = built(text)
     return replay(start(program, {}, tasks(), Limits(), budget, meter(price)), journal.rows)
 
 
@@ -337,7 +337,7 @@ def test_attempts_that_were_cut_are_a_part_of_what_a_withdrawn_call_took():
 def test_a_run_that_is_cancelled_keeps_what_was_counted():
     """And is repeated with the same accounts."""
     journal, budget, text = Journal(), {"tokens": 10_000}, f"{ASK} (ask 50)"
-    program = build(Source("cut", text), lambda path, importer: ())
+    program = built(text)
     outcome = start(program, {}, tasks(), Limits(), budget, meter(price))
     with MessagesServer(cut("some text", "silence")) as server:
         run = Run(outcome, table(model=f"{server.url}#m", endpoint=PATIENT), journal)
@@ -380,7 +380,7 @@ def test_a_recording_is_a_model_that_is_as_slow_where_calls_were_withdrawn(body,
     journal.close()
     assert any(row.operation == "cut" for row in journal.rows)
 
-    program = build(Source("cut", text), lambda path, importer: ())
+    program = built(text)
     begun = start(program, {}, tasks(), Limits(), budget, meter(price))
     again = drive(begun, table(model=f"replay:{path}"))
 
@@ -408,7 +408,7 @@ def test_a_model_that_is_a_function_is_in_the_recording_when_it_is_withdrawn(tmp
 def test_a_call_that_nobody_had_begun_with_takes_nothing_of_a_budget():
     """Because it waited for a place, or for the reply to an equal one."""
     text = f"{ASK} (race (ask 50) (ask 51) (ask 52))"
-    program = build(Source("cut", text), lambda path, importer: ())
+    program = built(text)
     outcome = start(program, {}, tasks(), Limits(), {"tokens": 300, "calls": 3}, meter(price))
     journal = Journal()
     with MessagesServer(WHOLE) as server:

@@ -9,8 +9,9 @@ import time
 
 import anyio
 import pytest
-from runtime_support import begun, error_of, par, perform, table
+from runtime_support import begun, par, perform, table
 from support import mcp_server, odd_mcp_server
+from support.running import error_of
 
 import sexplang
 from sexplang.machine import Done

@@ -6,8 +6,9 @@ import time
 from threading import Thread
 
 import pytest
-from runtime_support import ASK, asked, begun, error_of, par, perform, table
+from runtime_support import ASK, asked, begun, par, perform, table
 from support.messages_server import MessagesServer
+from support.running import error_of
 
 from sexplang.machine import Done
 from sexplang.runtime import Endpoint, Journal, Refusal, Retries, choose_model, drive

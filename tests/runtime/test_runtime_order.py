@@ -4,8 +4,10 @@ from itertools import count
 from time import sleep
 
 import pytest
-from runtime_support import error_of, table
+from runtime_support import table
 from support.messages_server import MessagesServer
+from support.running import error_of
+from support.sources import no_files
 
 from sexplang.machine import Done, Limits, start
 from sexplang.pipeline.pipeline import build, meter, tasks
@@ -51,7 +53,7 @@ def slow():
 
 def run(text, record=None, replay=None):
     """A run's end, what it printed, its accounts and its rows: recorded, or told from there."""
-    program = build(Source("order", ASK + text), lambda path, importer: ())
+    program = build(Source("order", ASK + text), no_files)
     journal, printed = Journal(record=record), []
     begun = start(program, {}, tasks(), Limits(), {"calls": 100}, meter(lambda *_: None))
     with MessagesServer(slow()) as server:

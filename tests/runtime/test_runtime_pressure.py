@@ -7,8 +7,10 @@ from threading import Barrier
 
 import anyio
 import pytest
-from runtime_support import ASK, begun, error_of, par, perform, seq, table
+from runtime_support import ASK, begun, par, perform, seq, table
 from support.messages_server import MessagesServer
+from support.running import error_of
+from support.sources import no_files
 
 from sexplang.machine import start
 from sexplang.pipeline.pipeline import build
@@ -237,7 +239,7 @@ def test_a_provider_that_comes_back_is_found_by_one_probe():
 
 
 def text_of(program):
-    return start(build(Source("shared", program), lambda path, importer: ()))
+    return start(build(Source("shared", program), no_files))
 
 
 ASKS = '(define (ask n) (model {max_tokens: n messages: [{role: "user" content: "tea"}]}))'

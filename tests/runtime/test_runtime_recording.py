@@ -6,8 +6,9 @@ import os
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runtime_support import ASK, asked, begun, error_of, perform, seq, table
+from runtime_support import ASK, asked, begun, perform, seq, table
 from support.recorded import put_lines
+from support.running import error_of
 
 import sexplang
 from sexplang.machine import Done

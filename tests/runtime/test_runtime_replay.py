@@ -1,7 +1,8 @@
 """The model `replay:FILE`: replies from a recording."""
 
 import pytest
-from runtime_support import ASK, asked, begun, error_of, perform, seq, table
+from runtime_support import ASK, asked, begun, perform, seq, table
+from support.running import error_of
 
 from sexplang.runtime import Journal, drive
 from sexplang.terms.model.roles import Models

@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from runtime_support import ASK, asked, begun, error_of, perform, request, seq, table
+from runtime_support import ASK, asked, begun, perform, request, seq, table
+from support.running import error_of
 
 from sexplang.runtime import Refusal, drive
 from sexplang.runtime.models.adapters.scripted import read_script, read_scripted_model

@@ -5,8 +5,9 @@ import subprocess
 import sys
 
 import pytest
-from runtime_support import begun, error_of, par, perform, table
+from runtime_support import begun, par, perform, table
 from support.command import sexplang
+from support.running import error_of
 
 from sexplang.runtime import Permissions, drive
 

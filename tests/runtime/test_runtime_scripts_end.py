@@ -11,9 +11,10 @@ from pathlib import Path
 
 import anyio
 import pytest
-from runtime_support import begun, error_of, perform, table
+from runtime_support import begun, perform, table
 from support.command import SEXPLANG
 from support.markdown import ROOT
+from support.running import error_of
 
 import sexplang
 from sexplang.machine import Done

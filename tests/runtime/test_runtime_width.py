@@ -9,6 +9,7 @@ import anyio
 import pytest
 from runtime_support import ASK, begun, par, perform, table
 from support.messages_server import MessagesServer
+from support.sources import no_files
 from support.wide_server import WideServer
 
 from sexplang.machine import start
@@ -24,7 +25,7 @@ def wide(branches, model="m"):
     text = f"""(length (par-map (lambda (n)
       (model {{max_tokens: 9 messages: [{{role: "user" content: (format "tea ~a" n)}}]}}))
       (range {branches})))"""
-    return start(build(Source("wide", text), lambda path, importer: ()))
+    return start(build(Source("wide", text), no_files))
 
 
 @pytest.mark.parametrize(("branches", "parallel"), [(300, 300), (301, 7)])

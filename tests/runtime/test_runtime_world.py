@@ -8,7 +8,8 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runtime_support import begun, error_of, finally_, perform, repeat, request, seq, table
+from runtime_support import begun, finally_, perform, repeat, request, seq, table
+from support.running import error_of
 
 from sexplang.machine import Done
 from sexplang.runtime import Journal, Refusal, drive

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from support.running import begun
+from support.running import begun, error_of
 
 from sexplang.machine import Done, Failed, state_of
 from sexplang.machine.frozen_runs import freeze, thaw
@@ -22,17 +22,12 @@ def fired(outcome):
     return outcome.resume(timer.id, None)
 
 
-def error(outcome):
-    assert isinstance(outcome, Failed), outcome
-    return outcome.error.fields
-
-
 def test_the_innermost_tells_first():
     """What is around it adds its own; reason and place are those of the deadline."""
     text = f"(with-timeout 5 (map-tasks (lambda (n) {SPENT}) [1 2]))"
     outcome = started(text)
     (first,) = [each for each in outcome.requests if each.operation == "ask"]
-    found = error(fired(outcome.resume(first.id, "one")))
+    found = error_of(fired(outcome.resume(first.id, "one")))
 
     assert "seconds" == found["reason"]
     assert found["message"].startswith(
@@ -51,7 +46,7 @@ def test_it_tells_when_all_has_been_left():
     outcome = fired(started(text))
     (waiting,) = [each for each in outcome.requests if each.operation == "note"]
     again = thaw(state_of(outcome).setting.program, json.loads(json.dumps(freeze(outcome))))
-    ended = [error(each.resume(waiting.id, None)) for each in (outcome, again)]
+    ended = [error_of(each.resume(waiting.id, None)) for each in (outcome, again)]
 
     for found in ended:
         assert ({"step_index": 0, "output": 2, "notes": {}},) == found["details"]["partial_results"]
@@ -60,7 +55,7 @@ def test_it_tells_when_all_has_been_left():
 def test_what_is_around_a_fork_tells_and_what_is_in_a_branch_does_not():
     """The others were cut off beside it."""
     text = f"(with-timeout 5 (map-tasks (lambda (xs) (par-map (lambda (n) {SPENT}) xs)) [[1 2]]))"
-    told = error(fired(started(text)))["details"]
+    told = error_of(fired(started(text)))["details"]
 
     assert 0 == told["failed_input_index"]
     assert "failed_step" not in told and () == told["partial_results"]
@@ -69,7 +64,7 @@ def test_what_is_around_a_fork_tells_and_what_is_in_a_branch_does_not():
 def test_a_deadline_inside_of_a_step_is_an_error_like_others():
     """It is told once, by the handler that it passes."""
     text = "(sequence [(lambda (n) (with-timeout 5 (ask n)))] 1)"
-    found = error(fired(started(text)))
+    found = error_of(fired(started(text)))
 
     assert found["message"].startswith("error in step 1 of 1: the time is up")
 
@@ -102,4 +97,4 @@ def test_what_is_being_left_already_is_not_asked():
         waiting = next(each for each in outcome.requests if each.operation == "note")
         outcome = outcome.resume(waiting.id, None)
 
-    assert "9 seconds" in error(outcome)["message"]
+    assert "9 seconds" in error_of(outcome)["message"]

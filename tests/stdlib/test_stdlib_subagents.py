@@ -1,4 +1,4 @@
-"""Subagents against a server on the loopback: isolation, limits, places, what is left behind."""
+"""Subagents against a server on the loopback: isolation, limits, permits, what is left behind."""
 
 import json
 import os
@@ -159,7 +159,7 @@ def test_three_work_at_a_time():
 
 
 def test_the_limit_is_the_runs():
-    """Two batches at once share the places; whoever runs the program may set how many there are."""
+    """Two batches at once share the permits; who runs the program may set how many there are."""
     lock, working, most = threading.Lock(), [0], [0]
     two = threading.Barrier(2)
 
@@ -450,7 +450,7 @@ def test_model_calls_are_bounded(text, bound):
 
 
 def test_a_run_with_subagents_can_be_frozen():
-    """At every wait, those in line for a place too."""
+    """At every wait, those in line for a permit too."""
     program = built(several(["a", "b", "c", "d", "e"]))
     outcome = start(program, {}, tasks(), Limits(places=2))
     waited = 0

@@ -17,6 +17,7 @@ from time import process_time
 from typing import Any
 
 from attrs import evolve, frozen
+from support.sources import no_files
 
 from sexplang.hosts.terminal.output import as_json, format_value
 from sexplang.hosts.terminal.show import show, show_error
@@ -145,7 +146,7 @@ def end(text: str, limits: Limits = Limits(), steps: int = 100) -> Ending:  # no
     from sexplang.pipeline import pipeline
 
     try:
-        program = build(Source("hostile", text), _no_file)
+        program = build(Source("hostile", text), no_files)
     except Diagnostics as found:
         all(map(show, found.diagnostics[:20]))
         first = next(each for each in found.diagnostics if each.severity == "error")
@@ -172,7 +173,3 @@ def _left(value: Any) -> Ending:
     except Fault as fault:
         return Ending(fault.code, "PROGRAM_ERROR", fault.message)
     return Ending(text=text[:1000])
-
-
-def _no_file(path: str, importer: str) -> tuple[Source, ...]:
-    raise Fault("file-not-found", f"there is no `{path}`")

@@ -5,6 +5,7 @@ from random import Random
 from typing import Any
 
 from attrs import frozen
+from support.sources import no_files
 from support.spent import price
 from support.wide_server import WideServer
 
@@ -65,7 +66,7 @@ class Seen:
 @cache
 def _program(branch: str) -> Any:
     text = PROGRAM.replace("BRANCH", branch).replace("WIDTH", str(WIDTH))
-    return build(Source("budgeted.sexp", text), lambda path, importer: ())
+    return build(Source("budgeted.sexp", text), no_files)
 
 
 def drawn(seed: int) -> tuple[str, dict[str, Any]]:

@@ -272,9 +272,9 @@ def scoped(c: Computation, scope: Scope) -> Computation:
     return lift(c, Pure, again, again, passing)
 
 
-def in_place(c: Computation, job: Job) -> Computation:
-    """`with-permit`: what waits in it needs a place."""
-    again = lambda c: in_place(c, job)  # noqa: E731
+def with_permit(c: Computation, job: Job) -> Computation:
+    """`with-permit`: what waits in it needs a permit."""
+    again = lambda c: with_permit(c, job)  # noqa: E731
     return lift(c, Pure, again, again, lambda r: r.part_of((job,)))
 
 

@@ -56,7 +56,7 @@ Law = Callable[[int], str | None]
 BROKE = "a Python exception,"
 
 CONVERSING = Shape(allowed=EVERYTHING | {"tasks"})
-PLACES = Shape(allowed=EVERYTHING | {"places"})
+PERMITS = Shape(allowed=EVERYTHING | {"permits"})
 SMOOTH = Shape(
     allowed=EVERYTHING - {"calls", "aborts", "kept", "multi", "errors", "races", "budgets"}
 )
@@ -118,9 +118,9 @@ def agrees(seed: int) -> str | None:
     return disagreement(program(Random(seed)).text, lambda: schedule(seed))
 
 
-def placed(seed: int) -> str | None:
-    """The same where jobs wait for one, two or three places."""
-    text = program(Random(seed), PLACES).text
+def agrees_with_permits(seed: int) -> str | None:
+    """The same where jobs wait for one, two or three permits."""
+    text = program(Random(seed), PERMITS).text
     return disagreement(text, lambda: schedule(seed), 1 + seed % 3)
 
 
@@ -154,10 +154,10 @@ def sent(seed: int) -> str | None:
 
 
 def shared_out(seed: int) -> str | None:
-    """Whenever a run waits, no more jobs work than there are places; while somebody waits for a
-    place, none is free; and what is kept of the places is what can be told from the branches."""
+    """Whenever a run waits, no more jobs work than there are permits; while somebody waits for a
+    permit, none is free; and what is kept of the permits is what can be told from the branches."""
     most = 1 + seed % 3
-    text = program(Random(seed), PLACES).text
+    text = program(Random(seed), PERMITS).text
     found: list[str] = []
 
     def look(outcome: Suspended) -> Suspended:
@@ -166,11 +166,11 @@ def shared_out(seed: int) -> str | None:
         there = {jobs[:n] for jobs in asking for n in range(1, len(jobs) + 1)}
         works = [jobs for jobs in there if not any(jobs == each[:-1] for each in there)]
         queues = any(isinstance(each, Queued) for each in branches)
-        places = state_of(outcome).scheduler.permits
+        permits = state_of(outcome).scheduler.permits
         if len(works) > most or (queues and len(works) < most):
-            found.append(f"{most} places, and these work: {works}\n{text}")
-        if {*places.active} != there or places.used != len(works):
-            found.append(f"{places}, and {asking} wait\n{text}")
+            found.append(f"{most} permits, and these work: {works}\n{text}")
+        if {*permits.active} != there or permits.used != len(works):
+            found.append(f"{permits}, and {asking} wait\n{text}")
         return outcome
 
     seen(begun(text, limits(most)), choose=schedule(seed), pause=look)
@@ -365,15 +365,15 @@ def _mutated(random: Random) -> str:
 
 LAWS: dict[str, Law] = {
     "agrees": agrees,
-    "placed": placed,
+    "agrees_with_permits": agrees_with_permits,
     "working_for": working_for,
     "spent": spent,
     "counted": counted,
     "sent": sent,
     "shared_out": shared_out,
-    "placed_twice": partial(twice, shape=PLACES),
-    "placed_replayed": partial(replayed, shape=PLACES),
-    "placed_cancelled": partial(cancelled, more=frozenset({"places"})),
+    "twice_with_permits": partial(twice, shape=PERMITS),
+    "replayed_with_permits": partial(replayed, shape=PERMITS),
+    "cancelled_with_permits": partial(cancelled, more=frozenset({"permits"})),
     "twice": twice,
     "any_order": any_order,
     "replayed": replayed,

@@ -23,12 +23,12 @@ from support.computation import (
     bind,
     guard,
     handle,
-    in_place,
     later,
     race,
     refuse,
     scoped,
     settled,
+    with_permit,
 )
 from support.conversing import WHOM, Task, called
 
@@ -266,9 +266,9 @@ class Evaluator:
     def abandon(self, whom: Whom, k: Continuation) -> Computation:
         return k.call(lambda: k.give_up(lambda met: settled(None, met)))
 
-    def in_place(self, whom: Whom, function: Any) -> Computation:
-        begun = bind(ask("place!"), lambda _: self.apply(function, (), whom))
-        return in_place(begun, Job())
+    def with_permit(self, whom: Whom, function: Any) -> Computation:
+        begun = bind(ask("permit!"), lambda _: self.apply(function, (), whom))
+        return with_permit(begun, Job())
 
     def par_map(
         self, whom: Whom, function: Any, xs: tuple[Any, ...], limit: Any = None
@@ -466,7 +466,7 @@ HIGHER: dict[str, Callable[..., Computation]] = {
     "map": Evaluator.map,
     "fold": Evaluator.fold,
     "abandon": Evaluator.abandon,
-    "with-permit": Evaluator.in_place,
+    "with-permit": Evaluator.with_permit,
     "par-map": Evaluator.par_map,
     "apply": lambda self, whom, function, xs: self.apply(function, xs, whom),
 }

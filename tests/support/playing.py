@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from attrs import field, frozen
+from support.sources import no_files
 
 from sexplang.machine import Done, start
 from sexplang.pipeline.pipeline import build, tasks
@@ -15,7 +16,7 @@ from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, Vector
 from sexplang.terms.source import Source
 from sexplang.terms.values.boundary import plain, value_of
 from sexplang.terms.values.text import to_source
-from sexplang.terms.values.value import Fault, Record, Symbol, Value, symbol
+from sexplang.terms.values.value import Record, Symbol, Value, symbol
 
 UNASKED = ("print", "log", "progress")
 """Requests that need no mark: they are answered with nil."""
@@ -36,11 +37,6 @@ class Exchange:
     request: str | None
     reply: str | None
     where: str = field(default="")
-
-
-def no_files(path: str, importer: str) -> tuple[Source, ...]:
-    """A `find` for programs that import nothing."""
-    raise Fault("import-not-found", f"there is no file `{path}`")
 
 
 def play(

@@ -89,6 +89,11 @@ def rows_of(path):
     return [line for line in lines if "digest" in line and line["operation"] != CUT]
 
 
+def report_of(path):
+    """The report as data."""
+    return json.loads(sexplang("runs", "report", path, "--json").stdout)
+
+
 def page_of(path, **environment):
     """The report's page as text, and as elements."""
     done = sexplang("runs", "report", path, **environment)

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from attrs import field, frozen
+from support.sources import no_files
 
 from sexplang.machine import Done, Failed, Limits, Suspended, start, state_of
 from sexplang.machine.scheduler.branches import Queued, Waiting, sort_key
@@ -14,7 +15,7 @@ from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import TaskSystem, error_record
 from sexplang.terms.values.boundary import plain
-from sexplang.terms.values.value import Fault, Record
+from sexplang.terms.values.value import Record
 
 Answer = Callable[[str, tuple[Any, ...]], Any]
 Asked = tuple[str, tuple[Any, ...]]
@@ -75,11 +76,13 @@ def comparable(value: Any) -> Any:
 @lru_cache(maxsize=16)
 def built(text: str) -> Program:
     """A program that imports no file. It is a value: laws run the same one again and again."""
-    return build(Source("program", text), _no_file)
+    return build(Source("program", text), no_files)
 
 
-def _no_file(path: str, importer: str) -> tuple[Source, ...]:
-    raise Fault("file-not-found", f"there is no `{path}`")
+def error_of(outcome: Any) -> dict[str, Any]:
+    """The fields of the error that ended a run."""
+    assert isinstance(outcome, Failed), outcome
+    return outcome.error.fields
 
 
 def limits(places: int = 3) -> Limits:
@@ -104,7 +107,7 @@ def in_order(outcome: Suspended) -> list[Request]:
 
 def deadlines(outcome: Suspended) -> list[Request]:
     """The open deadlines, shortest first; of equal ones the outermost over the first branch that
-    waits, for the host or for a place."""
+    waits, for the host or for a permit."""
     timers = state_of(outcome).scheduler.times.timers
     branches = sorted(state_of(outcome).scheduler.branches.values(), key=lambda branch: branch.path)
     above = [each.s[3].scopes for each in branches if isinstance(each, (Waiting, Queued))]

@@ -67,7 +67,7 @@ def meaning(
     sys.setrecursionlimit(100_000)
     try:
         forms = read(Source("program", program))
-        run = Run(answer, choose, cancel_after, Places(places), tells)
+        run = Run(answer, choose, cancel_after, Permits(places), tells)
         return run.end(Evaluator().body(list(forms), {}))
     finally:
         sys.setrecursionlimit(limit)
@@ -80,7 +80,7 @@ class Run:
     answer: Callable[[str, tuple[Any, ...]], Any]
     choose: Callable[[list[Asked], int], int]
     cancel_after: int | None
-    places: "Places"
+    permits: "Permits"
     tells: bool = False
     """Whether the host sees for whom a request is made."""
     error: Record | None = None
@@ -98,7 +98,7 @@ class Run:
             moving = [r for r in c.requests if self.moves(r)]
             if moving:
                 c = self.moved(moving[0], c.drop)
-            elif not self.places.admit(c.requests):
+            elif not self.permits.admit(c.requests):
                 c = self.event(c)
         if self.error is not None and isinstance(c.value, Left):
             self.error = added(self.error, c.value)
@@ -114,8 +114,8 @@ class Run:
                 scope.spent -= 1
 
     def moves(self, r: Request) -> bool:
-        """Whether it waits for nobody: not outside, and not for a place."""
-        if r.operation == "queue!" and r.arguments[0] in self.places.going:
+        """Whether it waits for nobody: not outside, and not for a permit."""
+        if r.operation == "queue!" and r.arguments[0] in self.permits.going:
             return True
         return r.operation not in ("host!", "queue!") or fired(r) is not None
 
@@ -152,8 +152,8 @@ class Run:
         return r.plug(ask("error", reply, whom=r.whom) if failed else Pure(reply))
 
     def asked(self, r: Request) -> Computation:
-        """A request that nobody in the program took: it waits for a place, if its job has none, and
-        for the host, unless a scope breaks. Nils at the end of its arguments were left out."""
+        """A request that nobody in the program took: it waits for a permit, if its job has none,
+        and for the host, unless a scope breaks. Nils at the end of its arguments were left out."""
         late = fired(r)
         if r.operation in ("host!", "queue!"):
             operation, arguments = r.arguments[-2:]
@@ -165,16 +165,16 @@ class Run:
                 return r.plug(asked_for(refuse("not-data"), r.whom))
             while arguments and arguments[-1] is None:
                 arguments = arguments[:-1]
-            if r.jobs and not self.places.admits(r.jobs):
+            if r.jobs and not self.permits.admits(r.jobs):
                 if late is not None:
                     return broken(r, late, "seconds")
-                self.places.queue(r.jobs)
+                self.permits.queue(r.jobs)
                 return r.plug(ask("queue!", object(), operation, arguments))
-            if operation == "place!":
+            if operation == "permit!":
                 return r.plug(Pure(None))
         if late is not None:
             return broken(r, late, "seconds")
-        if operation == "place!":
+        if operation == "permit!":
             return r.plug(Pure(None))
         call = object()
         if operation == "model":
@@ -194,8 +194,8 @@ class Run:
 
 
 @define
-class Places:
-    """Who has a place: the leaves of the tree of jobs that are there."""
+class Permits:
+    """Who has a permit: the leaves of the tree of jobs that are there."""
 
     most: int
     there: dict[Jobs, None] = field(factory=dict)
@@ -222,7 +222,7 @@ class Places:
             self.line.append((jobs, self.around(jobs)))
 
     def admit(self, requests: tuple[Request, ...]) -> bool:
-        """Nobody moves: places are free where nobody works, and who came first has them."""
+        """Nobody moves: permits are free where nobody works, and who came first has them."""
         queued = [r for r in requests if r.operation == "queue!"]
         self.line = [each for each in self.line if any(r.jobs == each[0] for r in queued)]
         going: set[object] = set()

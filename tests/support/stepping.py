@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from random import Random
 from typing import Any
 
+from support.sources import no_files
+
 from sexplang.machine import (
     Slice,
     Suspended,
@@ -140,7 +142,7 @@ Places = list[tuple[str, int]]
 
 def steps(text: str, slice: Slice | None = None) -> tuple[int, Places]:
     """How many steps a program takes until it asks, and where slices ended on the way."""
-    outcome = start(build(Source("steps", text), lambda path, importer: ()), slice=slice)
+    outcome = start(build(Source("steps", text), no_files), slice=slice)
     places = []
     while slice is not None and isinstance(outcome, Suspended):
         pause = state_of(outcome).pause

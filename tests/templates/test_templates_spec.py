@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.sources import no_files
 
 from sexplang.pipeline.pipeline import build
 from sexplang.templates import read_templates
@@ -35,7 +36,7 @@ def found_in(name: str, text: str) -> tuple[int, list[Diagnostic]]:
     try:
         count = len(read_templates(Source(name, text), warnings.append))
         if "<call" in text:  # what it names is known when the program is
-            build(Source(f"{name}.xml", text), lambda path, importer: ())
+            build(Source(f"{name}.xml", text), no_files)
         return count, warnings
     except Diagnostics as refused:
         return 0, list(refused.diagnostics)

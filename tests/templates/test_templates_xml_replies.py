@@ -5,16 +5,12 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.sources import xsd
 
 from benchmarks.xml_corpus import KINDS, LOST, MARKUP, SLIPS, SURE
 from benchmarks.xml_replies import verdicts
 from sexplang.templates import read_reply
 from sexplang.terms.template import OutputFormat
-
-
-def xsd(body: str) -> str:
-    return f'<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">{body}</xs:schema>'
-
 
 SHOP = xsd(
     """

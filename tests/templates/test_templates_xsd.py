@@ -9,6 +9,7 @@ from elementpath.regex import translate_pattern
 from hypothesis import assume
 from hypothesis import strategies as st
 from support.examples import examples
+from support.sources import xsd
 
 from sexplang.machine import frozen_runs
 from sexplang.pipeline.pipeline import build
@@ -20,11 +21,6 @@ from sexplang.templates.xsd.xsd_patterns import Linear
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
 from sexplang.terms.template import OutputFormat
-
-
-def xsd(body: str) -> str:
-    return f'<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">{body}</xs:schema>'
-
 
 INT = '<xs:element name="a" type="xs:int"/>'
 

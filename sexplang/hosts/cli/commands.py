@@ -411,7 +411,7 @@ def _runs() -> None:
 
 @_runs.command("report", epilog=_RUNS_EXAMPLES, short_help="Make a page of a recorded run.")
 @click.argument("recording", metavar="RECORDING")
-@click.option("-o", "--output", "to", metavar="FILE.html", help="Where the page goes.")
+@click.option("-o", "--output", "to", metavar="FILE.html", help="The page; - is standard output.")
 @click.option("--json", "as_json", is_flag=True, help="Write the rows as one JSON document.")
 def _report(recording: str, to: str | None, as_json: bool) -> int:
     """Make one page of HTML of a recorded run: what it did and when, what was said to models and

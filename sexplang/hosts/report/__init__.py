@@ -9,7 +9,8 @@ from sexplang.terms.diagnostic import Diagnostic
 
 
 def report(path: str, to: str | None, *, as_json: bool) -> int:
-    """Write the report of a recording to a file or to standard output; return the exit status."""
+    """Write the report of a recording to a file, or to standard output for None and `-`; return the
+    exit status."""
     from sexplang.guards.secrets import redact_text
     from sexplang.hosts.report.entries import as_data, sum_entries
     from sexplang.hosts.report.page import page
@@ -17,6 +18,10 @@ def report(path: str, to: str | None, *, as_json: bool) -> int:
     from sexplang.runtime.journal.recording_reader import OLD, TORN, read_recording
     from sexplang.runtime.refusal import Refusal
 
+    if to is None and not as_json and sys.stdout.isatty():
+        say("a page is no text for a terminal; name a file: -o report.html")
+        return MISUSE
+    to = None if to == "-" else to
     if (
         to is not None
         and os.path.exists(to)
@@ -24,9 +29,6 @@ def report(path: str, to: str | None, *, as_json: bool) -> int:
         and os.path.samefile(to, path)
     ):
         say("the report would take the place of the recording; name another file with -o")
-        return MISUSE
-    if to is None and not as_json and sys.stdout.isatty():
-        say("a page is no text for a terminal; name a file: -o report.html")
         return MISUSE
     try:
         run = sum_entries(read_recording(path))

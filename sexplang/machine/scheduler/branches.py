@@ -132,6 +132,7 @@ class Permits:
     """The number of branches that wait for the host directly in the job, and of its active
     children."""
     used: int = 0
+    """The number of active jobs without active children."""
     queued: Map[Job, tuple[Any, ...]] = Map()
     """The branches, by path, that wait for the job's permit."""
     line: Line = (None, None)

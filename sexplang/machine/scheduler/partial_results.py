@@ -159,7 +159,7 @@ def _describe_wait(branch: Branch) -> str:
     if isinstance(branch, Ready):
         return "computing"
     if not isinstance(branch, Waiting):
-        return "a place"
+        return "a permit"
     payload = branch.request.arguments[0] if branch.request.arguments else None
     task = payload.get("task") if isinstance(payload, dict) else None
     return f"`{branch.request.operation}`" + (f" of task `{task}`" if task else "")

@@ -2,10 +2,12 @@
 
 `(with-permit f)` begins a job. The jobs begun inside it are its children, so jobs form trees, and
 the path from the root names each. A job is active while a branch waits for the host in it or in one
-of its children. The active jobs without active children hold the permits. A child works with the
-permit of its parent; the parent needs none meanwhile and has it back when its last child is done.
-So a tree that has begun always has a permit, and no job waits for a permit whose holder waits for
-that job.
+of its children. The active jobs without active children hold the permits, and `used` is their
+number. A child works with the permit of its parent; the parent needs none meanwhile and has it back
+when its last child is done. So a tree that has begun always has a permit, and no job waits for a
+permit whose holder waits for that job.
+
+The law `shared_out` (`tests/support/laws.py`) derives the active jobs and `used` from the branches.
 """
 
 from collections.abc import Callable

@@ -158,6 +158,8 @@ async def _retry(
     lost: Attempts,
     model: str,
 ) -> Any:
+    """Return the reply, or a RetriedReply. Raises a Refusal. Each end after a failed attempt goes
+    through `lost`: `add_usage` for a reply, `add_partial` for a refusal."""
     until = monotonic() + seconds
     attempt = 1
     while True:

@@ -1,11 +1,12 @@
-"""Places by hand: width, limits, and whatever a job can end with."""
+"""Permits by hand: width, limits, and whatever a job can end with. The law `shared_out`
+(`tests/support/laws.py`) says on drawn programs how many permits are used at each wait."""
 
 import json
 from collections import deque
 from random import Random
 
 import pytest
-from support.laws import PLACES, schedule
+from support.laws import PERMITS, schedule
 from support.programs import program
 from support.running import begun, built, end, in_order, limits, seen
 
@@ -37,8 +38,8 @@ ENDS = {
 
 @pytest.mark.parametrize("last", [True, False])
 @pytest.mark.parametrize("name", ENDS)
-def test_a_place_is_free_again(name, last):
-    """However a job ends: the next one has the only place, and in the end nobody has one."""
+def test_a_permit_is_free_again(name, last):
+    """However a job ends: the next one has the only permit, and in the end nobody has one."""
     text = ASK + f"(define-effect (out x)) (list {ENDS[name]} (work 5))"
     left = []
 
@@ -66,8 +67,20 @@ def test_the_first_to_come_is_the_first_to_be_served():
     assert [*range(20)] == begins
 
 
+def test_a_job_whose_children_worked_at_once_gives_back_their_permits():
+    """Two children of one job need two permits; after it, two further jobs work at once."""
+    text = "(begin (with-permit (lambda () (par-map work [1 2]))) (par-map work [3 4]))"
+    outcome = begun(ASK + text, limits(2))
+    open_at_once = []
+    while isinstance(outcome, Suspended):
+        open_at_once.append([request.arguments[0] for request in in_order(outcome)])
+        outcome = outcome.resume(in_order(outcome)[0].id, 0)
+
+    assert [[1, 2], [2], [3, 4], [4]] == open_at_once
+
+
 def test_thousands_wait_in_line():
-    """Ten thousand jobs with three places: three requests are open at a time."""
+    """Ten thousand jobs with three permits: three requests are open at a time."""
     outcome = begun(ASK + "(length (par-map work (range 10000)))")
     opened = deque(request.id for request in state_of(outcome).opened)
     most = 0
@@ -81,8 +94,8 @@ def test_thousands_wait_in_line():
     assert 3 == most
 
 
-def test_jobs_in_jobs_need_no_more_places():
-    """A thousand deep with one place; too deep ends the run with a limit."""
+def test_jobs_in_jobs_need_no_more_permits():
+    """A thousand deep with one permit; too deep ends the run with a limit."""
     nest = "(define (deep n) (with-permit (lambda () (if (= n 0) (ask 0) (deep (- n 1))))))"
 
     outcome = begun(ASK + nest + "(deep 1000)", limits(1))
@@ -105,7 +118,7 @@ def test_what_is_no_function_is_an_error():
 def test_a_run_with_jobs_is_the_same_when_it_was_frozen(start_at):
     """Cut at every wait, frozen, thawed and gone on with."""
     for seed in range(start_at, start_at + 40):
-        text = program(Random(seed), PLACES).text
+        text = program(Random(seed), PERMITS).text
         made = built(text)
         bounds = limits(1 + seed % 3)
 
@@ -128,7 +141,7 @@ def test_the_limits_of_a_run_are_frozen_with_it():
     assert bounds == state_of(again).setting.limits
 
 
-def test_a_run_without_jobs_has_no_places():
+def test_a_run_without_jobs_has_no_permits():
     """Nothing is kept for what nobody uses."""
     outcome = begun(ASK + "(par (ask 1) (ask 2))")
 

@@ -35,7 +35,7 @@ from sexplang.machine.positions.answer_misfits import name_task
 from sexplang.machine.positions.error_positions import Failure, blame
 from sexplang.machine.stack import BOTTOM, Exit, Frame, Segment, Step
 from sexplang.machine.unwind import SCOPE
-from sexplang.terms.quota import ACCOUNT, TICKS
+from sexplang.terms.quota import ACCOUNT
 from sexplang.terms.task import error_of
 from sexplang.terms.values.value import Fault, Record
 
@@ -155,8 +155,6 @@ def run(
     left. `rest` is the rest of the last slice, as SliceEnd has it.
     """
     account = Account(limits)
-    is_nested = ACCOUNT.get() is not None
-    before = TICKS.get() if is_nested else None
     outer = ACCOUNT.set(account)
     most = limits.steps if plan is None else min(limits.steps, used + plan[1])
     length, end = _SHORT, most if until is None else min(most, until)
@@ -167,7 +165,8 @@ def run(
     turns, collects = 0, False
     try:
         while True:
-            length = min(length, end - used)
+            if length > end - used:
+                length = end - used
             if length <= 0 or (until is not None and account.is_over):
                 if used < most:
                     return SliceEnd(step, (room, account.left)), used
@@ -175,8 +174,7 @@ def run(
             ticks: Any = iter(_TICKS)
             ticks.__setstate__(_LONG - length)
             account.ticks = ticks
-            TICKS.set(ticks)
-            account.beyond, account.over, account.is_over = most - used - length, 0, False
+            account.beyond, account.over = most - used - length, 0
             try:
                 if collects:
                     gc.disable()
@@ -203,8 +201,6 @@ def run(
                 gc.enable()
     finally:
         ACCOUNT.reset(outer)
-        if is_nested:
-            TICKS.set(before)
         if collects:
             gc.enable()
 

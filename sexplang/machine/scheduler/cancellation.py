@@ -135,7 +135,7 @@ def end_fork(scheduler: "Scheduler", branch: Branch, step: Step, scope: str | No
     if not isinstance(branch, Forked) or branch.alive == 0:
         table.schedule(branch, step)
         return
-    table.put(branch.path, evolve(branch, cut=step))
+    table.branches[branch.path] = evolve(branch, cut=step)
     if branch.cut is None or scope is not None:
         for child, left in reversed(_cancel_children(scheduler, branch, scope)):
             table.schedule(child, left)
@@ -161,7 +161,7 @@ def _fail_program(scheduler: "Scheduler", error: Record) -> None:
     """Let the program fail with its first error, once everything is unwound."""
     scheduler.failing = error
     root = evolve(scheduler.table.branches[()], leaving=True)
-    scheduler.table.put((), root)
+    scheduler.table.branches[()] = root
     _cut_branch(scheduler, root, None, None)
 
 
@@ -191,7 +191,7 @@ def _cancel_children(
             child = evolve(child, cut=step)
         else:
             standing.append((child, step))
-        scheduler.table.put(child.path, child)
+        scheduler.table.branches[child.path] = child
     return standing
 
 

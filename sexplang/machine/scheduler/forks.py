@@ -55,7 +55,7 @@ def _begin(scheduler: "Scheduler", branch: Forked, indexes: Sequence[int]) -> No
         fn, a = branch.starts[index] if branch.after is None else start_of(branch, index)
         steps.append((path, (fn, a, BOTTOM, base)))
     scheduler.table.begin(steps)
-    scheduler.table.put(branch.path, branch.with_values(branch.values, len(indexes)))
+    scheduler.table.branches[branch.path] = branch.with_values(branch.values, len(indexes))
 
 
 def _begin_span(scheduler: "Scheduler", branch: Forked, path: Path) -> Work:
@@ -79,7 +79,7 @@ def end_branch(scheduler: "Scheduler", branch: Branch, left: BranchEnd) -> None:
             scheduler.failing = suppress(scheduler.failing, refusals)
         scheduler.ended, scheduler.value = True, value
         return
-    table.remove(branch.path, None)
+    del table.branches[branch.path]
     forked = table.branches[branch.path[:-2]]
     assert isinstance(forked, Forked)
     if forked.s[3].work is not None:
@@ -89,7 +89,7 @@ def end_branch(scheduler: "Scheduler", branch: Branch, left: BranchEnd) -> None:
     parent = forked.with_values(values, -1)
     if parent.cut is not None and refusals:
         parent = evolve(parent, cut=add_refusals(parent.cut, refusals))
-    table.put(parent.path, parent)
+    table.branches[parent.path] = parent
     if parent.cut is not None:
         if parent.alive == 0:
             table.schedule(parent, parent.cut)

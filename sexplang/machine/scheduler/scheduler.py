@@ -200,7 +200,7 @@ class Scheduler:
         of its model call."""
         part = self.withdraw(branch)
         step = (BOTTOM[0], None, left.k, left.s)
-        self.table.put(branch.path, Ready(branch.path, branch.ordinal, branch.leaving, step))
+        self.table.branches[branch.path] = Ready(branch.path, branch.ordinal, branch.leaving, step)
         return part
 
     def withdraw(self, branch: Branch) -> Part | None:
@@ -268,7 +268,7 @@ class Scheduler:
             branch = evolve(branch, step=left.step)
             grace -= 0 if late is None else self.steps - before
             if late is not None and grace <= 0:
-                self.table.put(branch.path, branch)
+                self.table.branches[branch.path] = branch
                 break_scope(self, branch, branch, late, self.ledger.accounts[late].expire())
             elif slicing is not None:
                 self._halt(slicing, branch, left.rest, grace)
@@ -337,7 +337,7 @@ class Scheduler:
         request = Request(id, left.operation, left.arguments, context.plain(), left.span)
         self.opened.append(request)
         waiting = Waiting(path, ordinal + 1, branch.leaving, request, left.k, left.s, held)
-        self.table.put(path, waiting)
+        self.table.branches[path] = waiting
         if context.jobs:
             self.permits.count(context.jobs, 1)
 

@@ -72,7 +72,7 @@ def _end_innermost(scheduler: "Scheduler", branch: Branch, error: Record, step: 
     plan = find_plan(s, scheduler.ledger.accounts)
     if plan is None or not _fail_plan(scheduler, branch, s, plan, error):
         ready = Ready(branch.path, branch.ordinal, branch.leaving, step)
-        scheduler.table.put(branch.path, ready)
+        scheduler.table.branches[branch.path] = ready
         scheduler.broken = add_all_partial_results(scheduler, error)
         scheduler.ended, scheduler.failure_site = True, FailureSite(*step)
 
@@ -104,7 +104,7 @@ def _discard_branches(scheduler: "Scheduler", branch: Forked) -> None:
     """End all branches of a branch at once."""
     work = child_paths(branch)
     while work:
-        child = scheduler.table.remove(work.pop(), None)
+        child = scheduler.table.branches.pop(work.pop(), None)
         if child is None:
             continue
         if isinstance(child, Forked):

@@ -236,17 +236,15 @@ class Scheduler:
         grace, midway = _LATE, self.midway
         if midway is not None:
             rest, grace = self._rest(branch, midway)
-        is_timed = False
         if s[3].scopes:
-            ledger = self.used_ledger or self.ledger
-            is_timed, late = ledger.find_timed(s[3].scopes)
-        if is_timed and self.slice is not None:
-            slicing = self.slicing
-            assert slicing is not None
-            until = slicing.until(branch, before, midway)
-            if until == before:
-                self._halt(slicing, branch, rest, grace)
-                return
+            is_timed, late = (self.used_ledger or self.ledger).find_timed(s[3].scopes)
+            if is_timed and self.slice is not None:
+                slicing = self.slicing
+                assert slicing is not None
+                until = slicing.until(branch, before, midway)
+                if until == before:
+                    self._halt(slicing, branch, rest, grace)
+                    return
         if step[0] is leave_scope:  # other code does the next step
             step = give(step[1], s)
             s = step[3]
@@ -262,17 +260,18 @@ class Scheduler:
                 left, self.steps = run(left.step, self.limits, self.steps, plan, until, left.rest)
         if plan is not None:
             self.ledger.charge_steps(s, self.steps - before)
-        if slicing is not None:
-            slicing.count(branch, self.steps - before)
-        if isinstance(left, exits.SliceEnd):
-            branch = evolve(branch, step=left.step)
-            grace -= 0 if late is None else self.steps - before
-            if late is not None and grace <= 0:
-                self.table.branches[branch.path] = branch
-                break_scope(self, branch, branch, late, self.ledger.accounts[late].expire())
-            elif slicing is not None:
-                self._halt(slicing, branch, left.rest, grace)
-            return
+        if until is not None:
+            if slicing is not None:
+                slicing.count(branch, self.steps - before)
+            if isinstance(left, exits.SliceEnd):
+                branch = evolve(branch, step=left.step)
+                grace -= 0 if late is None else self.steps - before
+                if late is not None and grace <= 0:
+                    self.table.branches[branch.path] = branch
+                    break_scope(self, branch, branch, late, self.ledger.accounts[late].expire())
+                elif slicing is not None:
+                    self._halt(slicing, branch, left.rest, grace)
+                return
         if isinstance(left, exits.LimitReached):
             taken = self.steps - before
             spent = plan is not None and plan[1] <= taken and self.steps < self.limits.steps

@@ -74,7 +74,7 @@ class Account:
     """The steps taken in this turn beyond its last; below 0, the steps that were left when it
     ended."""
     is_over = False
-    """Whether the turn ended because too much was made."""
+    """Whether a turn ended because too much was made."""
     unseen = 0
     """The elements made since the last look at memory."""
     _walk: Any = iter(())

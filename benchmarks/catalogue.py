@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import sexplang
 from sexplang.tasks.prompt.window import tokens_in
 from sexplang.terms.json.json_writer import json_text
-from sexplang.terms.values.text import value_of
+from sexplang.terms.values.boundary import value_of
 
 ROOT = Path(__file__).resolve().parent.parent
 REQUESTS = ROOT / "benchmarks" / "requests"

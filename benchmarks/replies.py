@@ -9,7 +9,7 @@ from attrs import frozen
 
 from sexplang.templates import read_reply
 from sexplang.terms.template import OutputFormat
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 
 
 @frozen

@@ -26,7 +26,7 @@ from sexplang.runtime import Journal, drive
 from sexplang.runtime.driver.events import Event
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
-from sexplang.terms.values.text import value_of
+from sexplang.terms.values.boundary import value_of
 
 TEMPLATE = """<task name="summarize">
   <description>Two sentences about a text.</description>

@@ -18,7 +18,7 @@ from benchmarks import replies
 from benchmarks.replies import Verdict, verdict
 from benchmarks.xml_corpus import KINDS, LOST, MARKUP, SLIPS, SURE, Damage, Given, Kind, written
 from sexplang.terms.template import OutputFormat
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 
 GROUPS = {
     "one reading": SURE,

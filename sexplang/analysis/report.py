@@ -23,8 +23,8 @@ from sexplang.analysis.interpreter.interpreter import (
     Location,
     TooInvolved,
 )
+from sexplang.analysis.interpreter.model_call_rules import TOOLS
 from sexplang.analysis.interpreter.observations import Observations
-from sexplang.analysis.interpreter.task_rules import TOOLS
 from sexplang.analysis.model_names import models_of
 from sexplang.analysis.permission_needs import Need, needs_of
 from sexplang.analysis.reach import unreachable

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 from sexplang.api import argument_checks
-from sexplang.api.concealment import Concealing
 from sexplang.api.memory_index import Memory
 from sexplang.api.python_values import TaskResult, value
 from sexplang.api.run_start import Settings, Tools
@@ -23,6 +22,7 @@ from sexplang.api.task_dispatch import (
     run_to_end,
     to_result,
 )
+from sexplang.guards.secrets import Concealing
 from sexplang.pipeline import dispatcher
 from sexplang.runtime import Permissions
 from sexplang.terms.classes.node import fields

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sexplang.api.concealment import Concealing
-from sexplang.api.python_functions import bad_function
+from sexplang.api.python_values import bad_function
+from sexplang.guards.secrets import Concealing
 from sexplang.machine import Failed, Suspended
 from sexplang.runtime import Permissions, Refusal
 from sexplang.terms.classes.node import frozen

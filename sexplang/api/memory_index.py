@@ -12,7 +12,7 @@ from sexplang.machine import Failed
 from sexplang.runtime import Refusal
 from sexplang.runtime.memory import MemorySystem, index_path_for
 from sexplang.terms.task import error_of
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Fault
 
 

@@ -4,16 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sexplang.api.python_functions import Awaited, Functions, performer, reply_with
 from sexplang.api.python_tools import Tool
-from sexplang.api.python_values import from_model
+from sexplang.api.python_values import Awaited, Functions, from_model, performer, reply_with
 from sexplang.machine import Failed
 from sexplang.runtime import Permissions, Refusal, Settings, performers
 from sexplang.runtime.driver.events import Event
 from sexplang.runtime.models import OnNamed
 from sexplang.terms.effect import Request
 from sexplang.terms.model.roles import Models, read_models
-from sexplang.terms.values.text import plain, value_of
+from sexplang.terms.values.boundary import plain, value_of
 
 if TYPE_CHECKING:
     from sexplang.runtime.mcp import Servers

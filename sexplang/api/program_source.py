@@ -3,10 +3,12 @@
 import json
 import os
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from sexplang.api import argument_checks
-from sexplang.api.concealment import Concealing, conceal
-from sexplang.api.python_functions import Functions, bad_function, check_names, operation, primitive
+from sexplang.api.python_values import Functions, bad_function, operation, primitive
+from sexplang.guards.secrets import Concealing, conceal
 from sexplang.machine import HIGHER, Suspended, state_of
 from sexplang.package.package_data import text_at
 from sexplang.pipeline import pipeline
@@ -40,10 +42,10 @@ def build(
     """
     argument_checks.by_name("effects", effects)
     argument_checks.by_name("primitives", primitives)
-    text = _source(source)
     find = make_finder(permissions_for(source, permissions))
     names = _register(effects, primitives)
     with Concealing():
+        text = _source(source)
         try:
             made = pipeline.build(text, find, functions=names)
         except Diagnostics as found:
@@ -124,3 +126,20 @@ def _register(
         **{name: operation(name, answer) for name, answer in answers.items()},
         **{name: primitive(name, function) for name, function in (primitives or {}).items()},
     }
+
+
+def check_names(functions: Functions, *, taken: Mapping[str, Any]) -> None:
+    """Raise Diagnostics for a name that is no symbol or has a meaning already."""
+    from sexplang.compiler.forms.shapes import RESERVED
+    from sexplang.reader import read
+    from sexplang.terms.form import Name
+
+    for name in functions:
+        try:
+            forms = read(Source(f"the name {name}", name))
+        except Diagnostics:
+            forms = ()
+        if len(forms) != 1 or type(forms[0]) is not Name or "." in name:
+            raise bad_function(name, "this is no name in a program", "write words with hyphens")
+        if name in RESERVED or name in taken:
+            raise bad_function(name, "every program has this name already", "choose another")

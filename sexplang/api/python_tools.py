@@ -6,8 +6,7 @@ from re import fullmatch
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from sexplang.api.python_functions import Function, Functions, bad_function, reply_with
-from sexplang.api.python_values import value
+from sexplang.api.python_values import Function, Functions, bad_function, reply_with, value
 from sexplang.runtime import Refusal
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.task import error_record

@@ -1,15 +1,23 @@
-"""Values of the language as plain Python data, and back; a TaskResult is an object on both
-sides."""
+"""Values of the language as plain Python data, and back, and functions of Python as its procedures.
 
-from typing import Any
+A TaskResult is an object on both sides.
+"""
+
+import inspect
+from collections.abc import Callable, Generator, Mapping
+from typing import Any, TypeAlias
 
 from sexplang.api import argument_checks
-from sexplang.guards.secrets import redact
+from sexplang.guards.secrets import conceal, look, redact, redact_text
 from sexplang.machine import Done, Failed, Outcome, Suspended
+from sexplang.runtime import Refusal
+from sexplang.runtime.driver.requests import close_awaitable
 from sexplang.terms.classes.node import field, fields, frozen
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.effect import Request
 from sexplang.terms.task import error_of, error_record
-from sexplang.terms.values.text import plain, value_of, writable_value
-from sexplang.terms.values.value import Fault, Value
+from sexplang.terms.values.boundary import plain, value_of, writable_value
+from sexplang.terms.values.value import Fault, Operation, Primitive, Value
 
 
 @frozen
@@ -111,3 +119,143 @@ def _record(item: Any) -> tuple[str, dict[str, Any]] | None:
     if not isinstance(item, TaskResult):
         return None
     return "TaskResult", {name: getattr(item, name) for name in _FIELDS}
+
+
+# -- Functions ------------------------------------------------------------------------------------
+
+# The signature gives the number of arguments. For a parameter annotated `str`, a TaskResult arrives
+# as its content.
+
+Function: TypeAlias = Callable[..., Any]
+Functions: TypeAlias = Mapping[str, Function]
+Performer: TypeAlias = Callable[[Request], Any]
+
+
+@frozen
+class Shape:
+    """The positional parameters of a Python function."""
+
+    params: tuple[str, ...]
+    least: int
+    rest: bool
+    texts: frozenset[int]
+    """The positions that are annotated as `str`."""
+
+
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def shape_of(name: str, function: Function) -> Shape:
+    """Return the shape of a function. Raises Diagnostics for one that a program cannot call."""
+    if not callable(function):
+        raise bad_function(name, f"a {type(function).__name__} cannot be called")
+    try:
+        given = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # some functions written in C have no signature
+        return Shape(("value",), 0, True, frozenset())
+    needed = [
+        each.name for each in given if each.kind == each.KEYWORD_ONLY and each.default is each.empty
+    ]
+    if needed:
+        raise bad_function(name, f"its parameter `{needed[0]}` can only be given by keyword")
+    positional = [each for each in given if each.kind in _POSITIONAL]
+    params = tuple([each.name for each in positional])
+    least = sum(each.default is each.empty for each in positional)
+    rest = any(each.kind == each.VAR_POSITIONAL for each in given)
+    texts = [at for at, each in enumerate(positional) if each.annotation in (str, "str")]
+    return Shape(params, least, rest, frozenset(texts))
+
+
+def primitive(name: str, function: Function) -> Primitive:
+    """Return a pure Python function as a primitive. Raises Diagnostics."""
+    shape = shape_of(name, function)
+    if inspect.iscoroutinefunction(function):
+        raise bad_function(name, "a primitive gives its value at once, and this one is async")
+
+    def call(*arguments: Value) -> Value:
+        try:
+            made = function(*[python(argument) for argument in arguments])
+        except Failed as failed:
+            reason = str(failed.error.fields["reason"])
+            raise Fault(reason, str(failed), error=failed.error) from None
+        except Fault:
+            raise
+        # Any exception of the host's function is an error of the program.
+        except Exception as error:
+            raise Fault(
+                "primitive-failed",
+                redact_text(f"`{name}` failed: {type(error).__name__}: {error}"),
+                hint="the function is the host's: what it was given does not suit it",
+                details={"primitive": name, "exception": type(error).__name__},
+            ) from None
+        try:
+            return redact(value(made))
+        except Fault as fault:
+            words = f"what `{name}` gave: {fault.message}"
+            raise Fault(fault.code, words, hint=fault.hint) from None
+
+    most = None if shape.rest else len(shape.params)
+    return Primitive(name, call, shape.least, most, inspect.getdoc(function) or "")
+
+
+def operation(name: str, function: Function) -> Operation:
+    """Return the operation that a Python function performs. Raises Diagnostics."""
+    shape = shape_of(name, function)
+    params = shape.params or (("value",) if shape.rest else ())
+    doc = inspect.getdoc(function) or ""
+    return Operation(name, params, shape.least, shape.rest, shape.texts, doc)
+
+
+def performer(name: str, function: Function) -> Performer:
+    """Return the performer for a Python function, sync or async."""
+    shape = shape_of(name, function)
+
+    def perform(request: Request) -> Any:
+        # They are copies: changes by the function do not reach the journal.
+        given = [plain(argument) for argument in request.arguments]
+        given += [None] * (shape.least - len(given))
+        return reply_with(lambda: function(*given))
+
+    return perform
+
+
+def reply_with(call: Callable[[], Any], made: Callable[[Any], Value] = value) -> Any:
+    """Call a Python function and return its value by `made`, or an awaitable of it.
+
+    A Failed that it raises is an error of the program. Raises Refusal, and any other exception of
+    the function.
+    """
+    try:
+        reply = call()
+        return Awaited(reply, made) if hasattr(reply, "__await__") else made(reply)
+    except Failed as failed:
+        raise Refusal(failed.error) from None
+
+
+class Awaited:
+    """The value of an async function. Closed before it is awaited, it closes the coroutine, so that
+    Python does not warn."""
+
+    def __init__(self, reply: Any, made: Callable[[Any], Value]) -> None:
+        self._reply = reply
+        self._made = made
+
+    def __await__(self) -> Generator[Any, Any, Value]:
+        try:
+            return self._made((yield from self._reply.__await__()))
+        except Failed as failed:
+            raise Refusal(failed.error) from None
+
+    def close(self) -> None:
+        close_awaitable(self._reply)
+
+
+def bad_function(name: str, why: str, hint: str | None = None) -> Diagnostics:
+    """Return the Diagnostics for a Python function that cannot be registered."""
+    look()
+    found = Diagnostic(
+        "bad-function",
+        f"`{name}` cannot be registered: {why}",
+        hint=hint or "wrap it in a function that a program can call",
+    )
+    return Diagnostics(conceal([found]))

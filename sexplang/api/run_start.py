@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang import machine
 from sexplang.api import argument_checks
-from sexplang.api.concealment import Concealing
 from sexplang.api.inputs import values_of
 from sexplang.api.mcp_servers import Described, Serving
 from sexplang.api.performer_table import Model, answering, models_of
 from sexplang.api.program_source import build
-from sexplang.api.python_functions import Function, Functions, bad_function
 from sexplang.api.python_tools import Tool, tools_of
-from sexplang.api.python_values import value
-from sexplang.guards.secrets import credentials_of, doubts, learn, look, redact, silence
+from sexplang.api.python_values import Function, Functions, bad_function, value
+from sexplang.guards.secrets import Concealing, credentials_of, doubts, learn, look, redact, silence
 from sexplang.machine import Failed, Limits, Outcome, Suspended, state_of
 from sexplang.runs import assembly
 from sexplang.runtime import Journal, Permissions, Refusal

@@ -8,9 +8,8 @@ from sexplang.api import argument_checks
 from sexplang.api.mcp_servers import serving
 from sexplang.api.performer_table import Model
 from sexplang.api.program_source import permissions_for
-from sexplang.api.python_functions import Functions
 from sexplang.api.python_tools import tools_of
-from sexplang.api.python_values import result
+from sexplang.api.python_values import Functions, result
 from sexplang.api.run_start import (
     Runnable,
     Settings,
@@ -25,8 +24,7 @@ from sexplang.api.run_start import (
 from sexplang.guards.interrupt import interruptible
 from sexplang.guards.secrets import KNOWN, look, redact_text, silence
 from sexplang.machine import Failed, Limits, Outcome, Suspended
-from sexplang.package.process import growth
-from sexplang.pipeline import pipeline
+from sexplang.runs import assembly
 from sexplang.runtime import Permissions, adrive, drive
 from sexplang.runtime.traces import Target
 from sexplang.terms.program import Program
@@ -217,21 +215,20 @@ def thaw(program: Program, data: Any, *, tools: Tools = (), key: bytes | None = 
     It needs the same sources, tools, `key` and version of this package. Raises Failed, reason
     `frozen-mismatch`, for anything else.
     """
-    from sexplang.machine import frozen_runs
-
     argument_checks.check_program(program)
     if not isinstance(data, dict):
         raise argument_checks.wrong("data", "what freeze gives, a dict", data)
     argument_checks.tools(tools)
     argument_checks.key(key)
     try:
-        system = pipeline.tasks(
-            definitions(tools_of(tools)),
+        terms = assembly.terms_of(
+            program,
+            {},
+            limits=Limits(max_task_depth=_depth_of(data)),
+            tools=dict(definitions(tools_of(tools))),
             folder=program.folder or "",
-            has_own_memory=program.handles("search-memory"),
-            max_task_depth=_depth_of(data),
         )
-        return frozen_runs.thaw(program, data, system, held=growth(), key=key, conceal=silence)
+        return assembly.thaw(program, terms, data, key=key, conceal=silence)
     except Fault as fault:
         raise Failed(error_of(fault)) from None
 

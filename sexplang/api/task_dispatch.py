@@ -10,15 +10,13 @@ from typing import Any, TypedDict, Unpack
 
 from sexplang.api import argument_checks
 from sexplang.api.performer_table import Model
-from sexplang.api.python_functions import Functions
 from sexplang.api.python_tools import tools_of
-from sexplang.api.python_values import TaskResult, python, value
+from sexplang.api.python_values import Functions, TaskResult, python, value
 from sexplang.api.run_start import Tools, Watch
 from sexplang.api.runner import arun, run
 from sexplang.guards.secrets import look, redact
 from sexplang.machine import Failed, Limits
 from sexplang.pipeline import dispatcher
-from sexplang.pipeline.builder import Find
 from sexplang.pipeline.dispatcher import (
     Dispatched,
     Path,
@@ -27,6 +25,7 @@ from sexplang.pipeline.dispatcher import (
     make_result,
     unreadable,
 )
+from sexplang.pipeline.pipeline import Find
 from sexplang.pipeline.task_library import Library
 from sexplang.pipeline.task_library import library as read_library
 from sexplang.runtime import Permissions

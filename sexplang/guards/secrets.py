@@ -1,4 +1,4 @@
-"""The credentials that this process knows, and texts and values without them.
+"""The credentials that this process knows, and texts, values and diagnostics without them.
 
 Law: input is redacted before it is recorded and delivered, output before it is written. So no
 program holds a credential, and a replay gets the same input.
@@ -7,10 +7,13 @@ program holds a credential, and a replay gets the same input.
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from types import TracebackType
 from typing import Any
 
 from sexplang.package.process import ADDRESSES, CREDENTIALS, HEADERS, is_named
 from sexplang.terms.classes.node import define, evolve, field
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
+from sexplang.terms.source import Made, Source, Span
 from sexplang.terms.texts.address import is_credential, split_credentials
 from sexplang.terms.values.value import Record, Symbol, Value, distinct, symbol
 
@@ -395,3 +398,61 @@ def _without_begun(text: str, secret: str, plain: bool) -> str:
                 break
             at = more.end()
     return made + text[at:]
+
+
+# -- Diagnostics without credentials --------------------------------------------------------------
+
+
+class Concealing:
+    """A context in which Diagnostics that are raised, and the texts of their spans, hold no
+    credential."""
+
+    def __enter__(self) -> None:
+        look()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        raised: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        if isinstance(raised, Diagnostics):
+            look()
+            raise Diagnostics(conceal(raised.diagnostics)) from None
+
+
+def conceal(found: tuple[Diagnostic, ...] | list[Diagnostic]) -> list[Diagnostic]:
+    """Return the diagnostics without credentials."""
+    if not KNOWN.secrets:
+        return list(found)
+    sources: dict[Source, Source] = {}
+    return [
+        Diagnostic(
+            each.code,
+            silent(each.title),
+            tuple([_label(label, sources) for label in each.labels]),
+            silence(each.notes),
+            silence(each.hint),
+            each.severity,
+        )
+        for each in found
+    ]
+
+
+def _label(label: Label, sources: dict[Source, Source]) -> Label:
+    return Label(_place(label.span, sources), silent(label.words))
+
+
+def _place(span: Span, sources: dict[Source, Source]) -> Span:
+    source = _source(span.source, sources)
+    if not isinstance(span, Made):
+        return evolve(span, source=source)
+    template = _place(span.template, sources)
+    return evolve(span, source=source, template=template, macro=silent(span.macro))
+
+
+def _source(source: Source, sources: dict[Source, Source]) -> Source:
+    """Return the source with `*` for each character of a credential, so that spans stay valid."""
+    if source not in sources:
+        sources[source] = Source(silent(source.name), mask(source.text))
+    return sources[source]

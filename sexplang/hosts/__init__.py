@@ -43,7 +43,7 @@ def _plainly(words: list[str]) -> int | None:
     """
     name, rest = "".join(words[:1]), words[1:]
     if name == "run":
-        from sexplang.hosts.settings.options import quick
+        from sexplang.hosts.settings.run_arguments import quick
 
         settings = quick(rest)
         if settings is not None:

@@ -49,7 +49,7 @@ what follows.
 | LimitReached | reached a limit of the interpreter | its plan or the run ends at once |
 """
 
-from sexplang.machine.library.higher import HIGHER
+from sexplang.machine.library.roster import HIGHER
 from sexplang.machine.limits import Limits
 from sexplang.machine.link import Standing
 from sexplang.machine.loop import STEPPING, STOPPED, Interruption
@@ -67,7 +67,7 @@ from sexplang.machine.outcome import (
     start,
     state_of,
 )
-from sexplang.machine.scheduler.slices import Pause, Slice
+from sexplang.machine.scopes.deadlines import Pause, Slice
 
 __all__ = [
     "HIGHER",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sexplang.machine.positions.error_positions import Failure, FailureSite
+from sexplang.machine.errors import Failure, FailureSite
 from sexplang.machine.stack import Exit, Frame, Run, Segment, Step
 from sexplang.terms.classes.node import node
 from sexplang.terms.values.value import Fault, Record, Value
@@ -115,7 +115,10 @@ class ReadLimits(Exit):
 
 
 class BeginSpan(Exit):
-    """A piece of traced work to begin: it goes on with `fn`, the work and `data`."""
+    """A piece of traced work to begin: it goes on with `fn`, the work and `data`.
+
+    `extra` are the steps that a run without traces does not take here, `fn` included.
+    """
 
     def __init__(
         self,
@@ -125,7 +128,9 @@ class BeginSpan(Exit):
         s: Segment,
         kind: str,
         name: str,
+        extra: int,
     ) -> None:
+        self.extra = extra
         self.fn = fn
         self.data = data
         self.k = k
@@ -142,9 +147,13 @@ class RequestSubtask(Exit):
 
 
 class EndSpan(Exit):
-    """A piece of traced work that is over: it goes on with `step`."""
+    """A piece of traced work that is over: it goes on with `step`.
 
-    def __init__(self, work: Work, error: Record | None, step: Step) -> None:
+    `extra` are the steps that a run without traces does not take here.
+    """
+
+    def __init__(self, work: Work, error: Record | None, step: Step, extra: int) -> None:
+        self.extra = extra
         self.work = work
         self.error = error
         self.step = step

@@ -17,7 +17,7 @@ from typing import Any
 
 from immutables import Map
 
-from sexplang.machine import exits, handlers, stack
+from sexplang.machine import exits, handlers, stack, unwind
 from sexplang.machine.limits import Limits
 from sexplang.machine.link import link_program
 from sexplang.machine.outcome import (
@@ -32,8 +32,8 @@ from sexplang.machine.outcome import (
 )
 from sexplang.machine.positions.sites import Name
 from sexplang.machine.positions.traceback import Trail, trail_in
-from sexplang.machine.scheduler import branches, permits
-from sexplang.machine.scopes import accounts, suppression
+from sexplang.machine.scheduler import branches
+from sexplang.machine.scopes import budgets
 from sexplang.machine.scopes.budgets import METER, Meter
 from sexplang.machine.stack import (
     BOTTOM,
@@ -70,9 +70,9 @@ _VERSION = 10
 
 _NOUNS: tuple[type, ...] = (
     *(branches.SchedulerState, branches.Times, branches.Waiting, branches.Forked),
-    *(branches.Queued, branches.Ready, permits.Permits),
-    *(accounts.Scope, accounts.Bounds, accounts.Held, stack.Parent),
-    *(suppression.Unwinding, exits.Lost, exits.Settled, effect.Request, plan.PlanNode, Work, Trail),
+    *(branches.Queued, branches.Ready, branches.Permits),
+    *(budgets.Scope, budgets.Bounds, budgets.Held, stack.Parent),
+    *(unwind.Unwinding, exits.Lost, exits.Settled, effect.Request, plan.PlanNode, Work, Trail),
     *(task.Context, task.Conversation, task.Ask),
     *(template.Template, template.Param, template.OutputFormat, template.ContextManagement),
     *(template.FilePaths, template.Limits, template.HistoryConfig),
@@ -123,7 +123,7 @@ def thaw(
         _check_seal(frozen["seal"], sealed, key)
         if frozen["program"] != digest(program):
             raise mismatch("it was frozen from another program")
-        root, trail = _Thawer(program, tasks, frozen["nodes"]).root()
+        root, trail = _Thawer(program, tasks, frozen["nodes"], conceal).root()
         limits = Limits(**frozen["limits"], held=held)
         setting = Setting(program, tasks, limits, meter, thawed=True, conceal=conceal)
         requests = Suspended(State(root, setting)).requests
@@ -319,7 +319,7 @@ class _Freezer:
             place = self._each([item.k, item.s, item.node])
             return ["crossing", *place, item.level, item.resumable]
         if kind is Span:
-            return ["span", item.source.name, item.start, item.end]
+            return ["span", self._written(item.source.name), item.start, item.end]
         if isinstance(item, (Primitive, Higher, Operation)):
             return [kind.__name__.lower(), *self._each(_procedure(item))]
         if isinstance(item, Task):
@@ -374,11 +374,13 @@ def _nouns(tasks: TaskSystem | None) -> tuple[type, ...]:
 
 
 class _Thawer:
-    def __init__(self, program: Program, tasks: TaskSystem | None, nodes: list[Any]) -> None:
+    def __init__(
+        self, program: Program, tasks: TaskSystem | None, nodes: list[Any], conceal: Conceal
+    ) -> None:
         self._points = _Points(program, tasks)
         self._linked = self._points.linked
         self._machine = dict(machine_code())
-        self._sources = {source.name: source for source in program.sources}
+        self._sources = {conceal(source.name): source for source in program.sources}
         self._nouns = {kind.__qualname__: kind for kind in _nouns(tasks)}
         self._prelude = program.prelude
         self._nodes = nodes

@@ -5,10 +5,15 @@ The rules, with the programs that showed them, are in `spec/4-effects.md`.
 
 from typing import Any
 
-from sexplang.machine.errors import cannot_resume_across, error_from, not_resumable
+from sexplang.machine.errors import (
+    add_bound_values,
+    blame,
+    call_frame,
+    cannot_resume_across,
+    error_from,
+    not_resumable,
+)
 from sexplang.machine.exits import AbortHandler, AskHost, RequestSubtask, StepInterrupt, Uncaught
-from sexplang.machine.positions.earlier_values import add_bound_values
-from sexplang.machine.positions.error_positions import blame, call_frame
 from sexplang.machine.stack import (
     BASE,
     BOTTOM,
@@ -37,7 +42,7 @@ from sexplang.machine.unwind import (
 )
 from sexplang.terms.quota import work
 from sexplang.terms.source import Span
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Fault, Procedure, Record, Value
 
 # -- Performing ---------------------------------------------------------------------------------
@@ -215,7 +220,7 @@ def return_as_step(value: Value, k: Frame, s: Segment) -> Step:
 
 def _push(continuation: Continuation, k: Frame, s: Segment) -> tuple[Frame, Segment]:
     if len(continuation.segments) > 1:
-        charge_copied(len(continuation.segments))
+        charge_copied(continuation.segments)
     for kind, frames, context, data in rebase_segments(continuation, _around(k, s)):
         s = (kind, k, s, context, data)
         k = frames

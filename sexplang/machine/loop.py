@@ -20,6 +20,7 @@ from contextvars import ContextVar
 from types import FunctionType
 from typing import Any
 
+from sexplang.machine.errors import Failure, blame, name_task
 from sexplang.machine.exits import ENDS, LimitReached, SliceEnd, StepInterrupt
 from sexplang.machine.handlers import fail
 from sexplang.machine.limits import (
@@ -31,8 +32,6 @@ from sexplang.machine.limits import (
     too_much_held,
     too_much_made,
 )
-from sexplang.machine.positions.answer_misfits import name_task
-from sexplang.machine.positions.error_positions import Failure, blame
 from sexplang.machine.stack import BOTTOM, Exit, Frame, Segment, Step
 from sexplang.machine.unwind import SCOPE
 from sexplang.terms.quota import ACCOUNT

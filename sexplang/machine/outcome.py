@@ -4,25 +4,30 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sexplang.machine.errors import FailureSite
 from sexplang.machine.exits import EnterScope
 from sexplang.machine.handlers import fail
 from sexplang.machine.limits import Limits
 from sexplang.machine.link import Standing, link, link_onward
-from sexplang.machine.positions.error_positions import FailureSite
 from sexplang.machine.scheduler.branches import SchedulerState, Waiting, path_of, sort_key
 from sexplang.machine.scheduler.cancellation import cancel, make_cancelled
 from sexplang.machine.scheduler.scheduler import Scheduler
-from sexplang.machine.scheduler.slices import Pause, Slice
-from sexplang.machine.scopes.accounts import NO_ACCOUNTS, Accounts
-from sexplang.machine.scopes.budgets import METER, Meter, check_budget, reserve_next_attempt
+from sexplang.machine.scopes.budgets import (
+    METER,
+    NO_ACCOUNTS,
+    Accounts,
+    Meter,
+    check_budget,
+    reserve_next_attempt,
+)
+from sexplang.machine.scopes.deadlines import Pause, Slice
 from sexplang.machine.stack import BASE, BOTTOM, Ctx, Frame, Run, Segment, Step
 from sexplang.terms.classes.node import define, evolve, field, frozen, node
 from sexplang.terms.effect import Request, SoFar, unknown
 from sexplang.terms.program import Program
 from sexplang.terms.task import TaskSystem, error_of
 from sexplang.terms.values.abbreviation import abbreviate
-from sexplang.terms.values.materialization import materialize
-from sexplang.terms.values.text import plain, writable_value
+from sexplang.terms.values.boundary import materialize, plain, writable_value
 from sexplang.terms.values.value import Fault, Record, Value
 from sexplang.terms.work import RUN, Begins, Ends
 

@@ -279,7 +279,11 @@ class Kind:
     work to do. `stripped` replaces it in a continuation that is abandoned.
     """
 
-    __slots__ = ("clauses", "cleanup", "guard", "leave", "name", "pends", "stripped")
+    # fmt: off
+    __slots__ = (
+        "clauses", "cleanup", "guard", "is_traced", "leave", "name", "pends", "stripped",
+    )
+    # fmt: on
 
     def __init__(
         self,
@@ -295,6 +299,8 @@ class Kind:
         self.stripped: Kind = self
         self.guard: Callable[[Segment, str, tuple[Value, ...]], None] | None = None
         """A function called when an operation passes outward. It refuses by raising Fault."""
+        self.is_traced = False
+        """Whether only a traced run has such segments."""
         self.pends = False
         """Whether the `then` of an unwinding may wait here. The data of the stripped kind is
         `(data, then or None)`."""

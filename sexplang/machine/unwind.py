@@ -1,10 +1,10 @@
-"""Unwinding: capturing continuations, leaving them, running finalizers."""
+"""Unwinding: capturing continuations, leaving them, running finalizers, suppressing refusals."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from sexplang.machine.exits import LeaveScope
-from sexplang.machine.scopes.suppression import NOTHING, Unwinding, is_other, suppress
+from sexplang.machine.scopes.budgets import RESOURCES
 from sexplang.machine.stack import (
     BOTTOM,
     Continuation,
@@ -15,8 +15,65 @@ from sexplang.machine.stack import (
     Step,
     give,
 )
+from sexplang.terms.classes.node import node
 from sexplang.terms.quota import charge, work
 from sexplang.terms.values.value import Fault, Record, Value
+
+_MOST_REFUSALS = 8
+"""The greatest number of refusals in an error."""
+
+
+def is_other(error: Value) -> bool:
+    """Return whether an error is anything but a budget's refusal of a model call."""
+    fields = error.fields if isinstance(error, Record) else {}
+    return fields.get("type") != "RESOURCE_EXHAUSTION" or fields.get("reason") not in RESOURCES
+
+
+def suppress(error: Record, refusals: tuple[Record, ...]) -> Record:
+    """Return the error with the refusals in `details.suppressed`: the first of them, in one flat
+    list."""
+    details = error.fields["details"]
+    if not refusals or not isinstance(details, dict):
+        return error
+    told = details.get("suppressed", ())
+    if not isinstance(told, tuple):
+        return error
+    details = {**details, "suppressed": (*told[:_MOST_REFUSALS], *_flat(refusals))[:_MOST_REFUSALS]}
+    return Record(error.kind, {**error.fields, "details": details})
+
+
+@node
+class Unwinding:
+    """The value that passes segments which are unwound: the refusals that have ended `finally`
+    bodies on the way, in order."""
+
+    suppressed: tuple[Record, ...] = ()
+
+    def append(self, other: "Unwinding") -> "Unwinding":
+        """Return these refusals with later ones."""
+        if not other.suppressed:
+            return self
+        return Unwinding((*self.suppressed, *_flat(other.suppressed))[:_MOST_REFUSALS])
+
+
+NOTHING = Unwinding()
+
+
+def _flat(refusals: tuple[Record, ...]) -> list[Record]:
+    """Return each refusal, followed by those in its own details."""
+    found = []
+    for each in refusals:
+        details = each.fields["details"]
+        inner = details.get("suppressed") if isinstance(details, dict) else None
+        if isinstance(inner, tuple):
+            rest = {name: value for name, value in details.items() if name != "suppressed"}
+            found += [Record(each.kind, {**each.fields, "details": rest}), *inner[:_MOST_REFUSALS]]
+        else:
+            found.append(each)
+    return found
+
+
+# -- Unwinding ------------------------------------------------------------------------------------
 
 
 class ClauseCode:
@@ -79,13 +136,16 @@ def capture(k: Frame, s: Segment, node: Segment, resumable: bool = True) -> Cont
         segments.append((kind, k, s[3], s[4]))
         cleanup = cleanup or kind.cleanup
         k, s = s[1], s[2]
-    charge_copied(len(segments))
+    charge_copied(segments)
     return Continuation(tuple(segments), s[3], cleanup, resumable)
 
 
-def charge_copied(count: int) -> None:
+def charge_copied(segments: Sequence[Any]) -> None:
     """Count segments that are copied or restored in one step. Four take about the time of a step.
     Those of a deep stack also count as made elements. May end the run."""
+    count = len(segments)
+    if count > 4:
+        count -= sum([each[0].is_traced for each in segments])
     if count > 4:
         work(count // 4)
         charge(count)

@@ -7,14 +7,14 @@ import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Literal
 
-from sexplang.pipeline.builder import Find
-from sexplang.pipeline.pipeline import build
+from sexplang.pipeline.pipeline import Find, build
 from sexplang.terms.classes.node import evolve, frozen
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.program import Input, Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import GIVEN, error_record, make_failed_result, partial_of, task_result
-from sexplang.terms.values.text import plain, text, value_of
+from sexplang.terms.values.boundary import plain, value_of
+from sexplang.terms.values.text import text
 from sexplang.terms.values.value import Fault, Record, Task, Value
 
 if TYPE_CHECKING:

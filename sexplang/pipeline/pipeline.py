@@ -2,27 +2,376 @@
 
 text ─▶ reader ─▶ compiler ─▶ Unit ┐
 xml  ─▶ templates ─▶ Task          ┴─▶ Program
+
+The Builder loads modules, finds cycles of imports, and links templates and the prelude.
 """
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from sexplang.compiler import operations_in
+from sexplang.compiler import compile_unit, operations_in, unknown_effect
+from sexplang.machine import HIGHER
 from sexplang.machine.scopes.budgets import Meter, Price, rough_estimate
-from sexplang.package.package_data import STANDARD
-from sexplang.pipeline.builder import Builder, Find
-from sexplang.terms.classes.node import evolve, frozen
+from sexplang.package.package_data import STANDARD, defaults_for, read_shipped
+from sexplang.pipeline.template_files import Beside, Calling, check_template, diagnose, library_of
+from sexplang.primitives import OPERATIONS, PRIMITIVES
+from sexplang.reader import read
+from sexplang.terms.classes.node import define, evolve, field, frozen
+from sexplang.terms.core import Const, Local
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
+from sexplang.terms.form import Form
+from sexplang.terms.macro import Expander
 from sexplang.terms.model.roles import Models
-from sexplang.terms.program import Program
-from sexplang.terms.source import Source
+from sexplang.terms.program import Export, Function, Program, Unit
+from sexplang.terms.source import Source, Span
 from sexplang.terms.task import TaskSystem
+from sexplang.terms.template import TemplateNode
 from sexplang.terms.texts.nearest import did_you_mean
 from sexplang.terms.values.text import to_source
-from sexplang.terms.values.value import Fault, Operation, Primitive, Task, Value
+from sexplang.terms.values.value import Fault, Operation, Primitive, Procedure, Task, Value
 
 if TYPE_CHECKING:
     from sexplang.analysis import Report
+
+
+Find = Callable[[str, str], tuple[Source, ...]]
+"""`find(path, importer)` returns the sources of an import: one, or those of a folder.
+
+`importer` is the name of the source that imports. A source's name identifies it: a file has the
+same name wherever it is imported from. Raises Fault if there is no such file.
+"""
+
+
+@define
+class Builder:
+    """A program that is being built. Compiled units are appended, imports first."""
+
+    find: Find
+    given: Mapping[str, Task]
+    """Tasks that every module sees; `tasks` are all of the program."""
+    tasks: dict[str, Task]
+    units: list[Unit] = field(factory=list)
+    functions: list[Function] = field(factory=list)
+    called: dict[str, Export] = field(factory=dict)
+    """Templates that call others, by name. A template file may call them and the tasks."""
+    exports: dict[str, dict[str, Export]] = field(factory=dict)
+    loading: list[str] = field(factory=list)
+    findings: list[Diagnostic] = field(factory=list)
+    sources: list[Source] = field(factory=list)
+    inputs: tuple[str, ...] = ()
+    """Names of a plan's inputs, the first values of its environment."""
+    operations: frozenset[str] = frozenset()
+    """Operations that a plan is allowed."""
+    host: Mapping[str, Primitive | Operation] = field(factory=dict)
+    """Functions of the host, in the scope of all modules but the standard ones."""
+
+    plan: Any = None
+    """A function of operations to the maker of programs from a model's text, for `eval-plan`."""
+    imports: bool = True
+    """Whether the program may import standard modules: a plan sees the prelude alone."""
+
+    _beside: Beside = field(init=False)
+    _calling: Calling = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._beside = Beside(self.find, self.sources)
+        self._calling = Calling(self.functions)
+
+    def main(self, source: Source, before: Source | None = None) -> None:
+        if source.name.endswith(".xml"):
+            self._templates(source, main=True)
+            self._link(source.name)
+        elif before is not None:
+            self.compile_unit(source, (*read(before), *read(source)), main=True)
+            self.sources.append(before)
+        else:
+            self._unit(source, main=True)
+        self.check_effects()
+
+    def program(self) -> Program:
+        defaults = {}
+        tools = [tool for task in self.tasks.values() for tool in task.template.allowed_tools]
+        texts = [*tools, *[each.text for each in self.sources]]
+        for operation, (module, name) in defaults_for(texts, bool(self.tasks)).items():
+            defaults[operation] = self._standard(module)[name]
+        return Program(
+            units=tuple(sorted(self.units, key=lambda unit: unit.main)),
+            functions=tuple(self.functions),
+            tasks=tuple(self.tasks.values()),
+            defaults=defaults,
+            inputs=tuple([given for unit in self.units for given in unit.inputs]),
+            warnings=tuple(self.findings),
+            sources=tuple(self.sources),
+            plan=self.plan and self.plan(frozenset(self._list_operations())),
+            prelude={**_FUNCTIONS, **self._procedures_of(Primitive)} if self.host else _FUNCTIONS,
+            tools=self._functions(),
+        )
+
+    def _unit(self, source: Source, main: bool = False) -> dict[str, Export]:
+        """Compile a module and its imports; return its exports."""
+        known = self.exports.get(source.name)
+        before = self._input_exports() if main and self.inputs else None
+        return (
+            self.compile_unit(source, read(source), main, before).exports
+            if known is None
+            else known
+        )
+
+    def compile_unit(
+        self,
+        source: Source,
+        forms: tuple[Form, ...],
+        main: bool,
+        before: Mapping[str, Export] | None = None,
+    ) -> Unit:
+        """Compile forms to a unit of the program. For a session, `before` are the names in
+        scope."""
+        self.loading.append(source.name)
+        self.sources.append(source)
+        unit = compile_unit(
+            forms,
+            name=source.name,
+            scope=self._scope(source),
+            load=lambda path, span: self._load(path, span, source.name),
+            layout=self._layout,
+            expander=Macros,
+            main=main,
+            check_template=check_template,
+            load_schema=self._beside,
+            before=before,
+            tools=self._tools,
+        )
+        self.loading.pop()
+        for task in unit.tasks:
+            self._register(task)
+        self.units.append(unit)
+        self.functions.extend(unit.functions)
+        self.findings.extend(unit.warnings)
+        self.exports[source.name] = unit.exports
+        if not self.loading:
+            self._link()
+        return unit
+
+    def _tools(self) -> list[str]:
+        """Return the tools of templates that no module declares."""
+        return [
+            tool
+            for task in self.tasks.values()
+            if task.template.span is None or task.template.span.source.name.endswith(".xml")
+            for tool in task.template.allowed_tools
+        ]
+
+    def _functions(self) -> dict[str, Function]:
+        """Return the functions that models may have as tools.
+
+        These are the functions that a task names and all that the program exports with a doc,
+        because a call may name them.
+        """
+        found: dict[str, Function] = {}
+        others: dict[str, Function] = {}
+        for unit in self.units if self.tasks else ():
+            for name, function in unit.tools.items():
+                if function.doc and others.get(name, function) is not function:
+                    raise diagnose(
+                        "duplicate-tool",
+                        f"two functions serve as the tool `{name}`",
+                        function.span,
+                        hint="the name of a tool is unique in a program: rename one",
+                    )
+                if not unit.main:  # in a session a later definition replaces an earlier one
+                    others[name] = function
+            own = [(name, each.shape) for name, each in unit.exports.items() if unit.main]
+            for name, shape in (*own, *unit.tools.items()):
+                if isinstance(shape, Function) and shape.doc:
+                    found[name] = shape
+        return found
+
+    def _link(self, main: str | None = None) -> None:
+        """Compile the bodies of templates that call others: all callees are known now."""
+        callable_ = {name: _of_task(task) for name, task in self.tasks.items()} | self.called
+        unit = self._calling.unit(callable_, self._layout()[0], main)
+        if unit is not None:
+            self.units.append(unit)
+
+    def _layout(self) -> tuple[int, int]:
+        slots = self.units[-1].slots if self.units else 1 + len(self.inputs)
+        return slots, len(self.functions)
+
+    def _scope(self, source: Source) -> dict[str, Export]:
+        scope = dict(_prelude())
+        for name, module in STANDARD.items():
+            if name in source.text and _standard_name(module) not in self.loading:
+                scope[name] = self._standard(module)[name]
+        if not source.name.startswith("std/"):
+            for name, shape in self.host.items():
+                scope[name] = Export(name, Const(shape, span=_NOWHERE), shape)
+        for name, task in self.given.items():
+            scope.setdefault(name, _of_task(task))
+        return scope
+
+    def _standard(self, module: str) -> dict[str, Export]:
+        source, forms = _standard_forms(module)
+        known = self.exports.get(source.name)
+        return self.compile_unit(source, forms, False).exports if known is None else known
+
+    def _input_exports(self) -> dict[str, Export]:
+        """Return the inputs of a plan, which its modules do not see."""
+        places = enumerate(self.inputs, 1)
+        return {name: Export(name, Local(0, at, name, span=_NOWHERE)) for at, name in places}
+
+    def _load(self, path: str, span: Span, importer: str) -> dict[str, Export]:
+        if path.startswith("std/") and (self.imports or importer.startswith("std/")):
+            return self._import_standard(path, span)
+        try:
+            sources = self.find(path, importer)
+        except Fault as fault:
+            raise diagnose(fault.code, fault.message, span, hint=fault.hint) from None
+        exports: dict[str, Export] = {}
+        for source in sources:
+            if source.name in self.loading:
+                raise self._cycle(source.name, span)
+            if source.name.endswith(".xsd"):
+                hint = "a template names it: schema=…"
+                raise diagnose("import-not-found", "a schema is no module", span, hint=hint)
+            found = self._templates(source) if source.name.endswith(".xml") else self._unit(source)
+            twice = sorted(exports.keys() & found.keys())
+            if twice:
+                raise diagnose(
+                    "imported-twice",
+                    f"`{twice[0]}` is defined by two files of this folder",
+                    span,
+                    hint=f"import `{source.name}` by itself, with `as:`",
+                )
+            exports.update(found)
+        return exports
+
+    def _import_standard(self, path: str, span: Span) -> dict[str, Export]:
+        module = path.removeprefix("std/")
+        try:
+            if re.fullmatch(r"[a-z][a-z-]*", module):
+                return self._standard(module)
+        except FileNotFoundError:
+            pass
+        raise diagnose("import-not-found", f"there is no `{path}`", span)
+
+    def _templates(self, source: Source, main: bool = False) -> dict[str, Export]:
+        known = self.exports.get(source.name)
+        if known is None:
+            known = self.exports[source.name] = {}
+            self.sources.append(source)
+            held = library_of(source, self.findings.append, self._beside, main=main)
+            for task in held.tasks:
+                self._register(task)
+                known[task.name] = _of_task(task)
+            for node in held.functions:
+                self._register(node)
+                known[node.name] = self.called[node.name] = self._calling.reserve(node)
+            self._calling.calls = held.calls
+        return known
+
+    def _register(self, named: Task | TemplateNode) -> None:
+        private = named.name.startswith("_")  # private to its module: no request finds it
+        if not private and (named.name in self.tasks or named.name in self.called):
+            raise diagnose(
+                "duplicate-task",
+                f"a task called `{named.name}` is there already",
+                named.template.span if isinstance(named, Task) else named.span,
+                hint="a task's name is unique in a program: rename one",
+            )
+        if isinstance(named, Task):
+            self.tasks[f"{named.name} {len(self.tasks)}" if private else named.name] = named
+
+    def _cycle(self, name: str, span: Span) -> Diagnostics:
+        around = " → ".join([*self.loading[self.loading.index(name) :], name])
+        return diagnose(
+            "import-cycle",
+            "modules import each other in a circle",
+            span,
+            notes=(around,),
+            hint="move what both need into a third module",
+        )
+
+    def _procedures_of(self, kind: type[Procedure]) -> dict[str, Procedure]:
+        return {name: shape for name, shape in self.host.items() if isinstance(shape, kind)}
+
+    def _list_operations(self) -> set[str]:
+        """Return the operations that the program or the host declares, handles or performs."""
+        known = {*OPERATIONS, *self.operations, *self._procedures_of(Operation), "error"}
+        for unit in self.units:
+            known |= unit.operations.keys() | unit.handled
+        return known
+
+    def check_effects(self) -> None:
+        """Raise Diagnostics for operations that are neither declared nor handled anywhere."""
+        if not any(unit.performed for unit in self.units):
+            return
+        known = self._list_operations()
+        unknown = [
+            unknown_effect(name, span, known)
+            for unit in self.units
+            for name, span in unit.performed
+            if name not in known
+        ]
+        if unknown:
+            raise Diagnostics([*unknown, *self.findings])
+
+
+_FUNCTIONS: dict[str, Procedure] = {**PRIMITIVES, **HIGHER}
+_NOWHERE = Span(Source("prelude", ""), 0, 0)
+_preludes: list[dict[str, Export]] = []
+
+
+def _prelude() -> dict[str, Export]:
+    """Return the exports that every program sees.
+
+    There is one table, published when complete, so that threads and interrupts cannot see a part.
+    """
+    if not _preludes:
+        shapes: dict[str, Any] = {**PRIMITIVES, **OPERATIONS, **HIGHER}
+        _preludes.append(
+            {
+                name: Export(name, Const(shape, span=_NOWHERE), shape)
+                for name, shape in shapes.items()
+            }
+        )
+    return _preludes[0]
+
+
+def _of_task(task: Task) -> Export:
+    return Export(task.name, Const(task, span=task.template.span or _NOWHERE), task)
+
+
+def _standard_name(module: str) -> str:
+    return f"std/{module}"
+
+
+@cache
+def _standard_forms(module: str) -> tuple[Source, tuple[Form, ...]]:
+    source = Source(_standard_name(module), read_shipped(f"stdlib/{module}.sexp"))
+    return source, read(source)
+
+
+class Macros:
+    """The expander of one file, imported with the first macro: most programs have none."""
+
+    def __init__(self, words: frozenset[str]) -> None:
+        self._words = words
+        self._made: Expander | None = None
+
+    def rules(self, form: Form) -> Any:
+        return self._expander().rules(form)
+
+    def expand(self, *use: Any) -> Form:
+        return self._expander().expand(*use)
+
+    def _expander(self) -> Expander:
+        if self._made is None:
+            from sexplang.expander import Expander as Rewriter
+
+            self._made = Rewriter(self._words)
+        return self._made
 
 
 def build(

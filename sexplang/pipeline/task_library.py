@@ -7,8 +7,7 @@ task that it may hold fails with its diagnostics (`spec/decisions/broken-files-i
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from sexplang.pipeline.builder import Find
-from sexplang.pipeline.pipeline import build
+from sexplang.pipeline.pipeline import Find, build
 from sexplang.terms.classes.node import evolve, field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source

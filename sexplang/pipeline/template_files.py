@@ -1,15 +1,29 @@
-"""Template files as tasks and calls, with the schemas beside them."""
+"""Template files as tasks, functions and core, with the schemas beside them.
+
+The callees of a template that calls others are known when the whole program is. Until then its
+function has its parameters and a reserved index in the table, so that importers can call it.
+"""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from sexplang.compiler import RESERVED
-from sexplang.terms.classes.node import define, field, frozen
+from sexplang.terms.classes.node import define, evolve, field, frozen
+from sexplang.terms.core import Call, CallKnown, Const, Core, Known, Local
+from sexplang.terms.core import Path as PathInto
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.form import Literal
+from sexplang.terms.program import Export, Function, Parameter, Unit
 from sexplang.terms.source import Source, Span
-from sexplang.terms.template import FunctionCallNode, Template, TemplateNode
+from sexplang.terms.template import (
+    ArgumentNode,
+    FunctionCallNode,
+    ParameterPath,
+    Template,
+    TemplateNode,
+)
+from sexplang.terms.texts.nearest import did_you_mean
 from sexplang.terms.values.value import Fault, Task
 
 
@@ -138,3 +152,146 @@ def diagnose(
     """Return Diagnostics with one finding."""
     labels = (Label(span),) if span is not None else ()
     return Diagnostics([Diagnostic(code, title, labels, notes, hint)])
+
+
+@define
+class Calling:
+    """The functions and calls of template files, added to the program's `table` of functions."""
+
+    table: list[Function]
+    calls: tuple[FunctionCallNode, ...] = ()
+    """The calls at the top of the file that is the main program."""
+    _bodies: dict[int, FunctionCallNode] = field(factory=dict)
+
+    def reserve(self, node: TemplateNode) -> Export:
+        """Reserve an index in the table for a template that calls."""
+        index, body = len(self.table), Const(None, span=node.span)
+        params = tuple(map(Parameter, node.params))
+        self.table.append(Function(index, node.name, params, None, body, node.span))
+        self._bodies[index] = node.body
+        return _of_function(self.table[index])
+
+    def unit(self, library: Mapping[str, Export], slots: int, main: str | None) -> Unit | None:
+        """Return a unit with the bodies of reserved functions, and the calls of the `main` program.
+
+        `library` has all callees. Raises Diagnostics with every wrong call.
+        """
+        making = _Making(library)
+        for index, body in self._bodies.items():
+            names = tuple([each.name for each in self.table[index].params])
+            self.table[index] = evolve(self.table[index], body=making.core(body, names, 1))
+        items = tuple([making.core(call, (), 0) for call in self.calls])
+        making.found += _endless({self.table[at].name: body for at, body in self._bodies.items()})
+        if making.found:
+            raise Diagnostics(making.found)
+        functions = tuple([self.table[index] for index in self._bodies])
+        self._bodies, self.calls = {}, ()
+        if main is None and not functions:
+            return None
+        name = main or functions[0].span.source.name
+        exports = {each.name: _of_function(each) for each in functions}
+        return Unit(name, items, functions, exports, slots, main=main is not None)
+
+
+def _of_function(function: Function) -> Export:
+    return Export(function.name, Known(0, function.index, span=function.span), function)
+
+
+@define
+class _Making:
+    library: Mapping[str, Export]
+    found: list[Diagnostic] = field(factory=list)
+
+    def core(self, call: FunctionCallNode, params: tuple[str, ...], depth: int) -> Core:
+        """Return the core of a call, `depth` activations away from the program's environment."""
+        arguments = tuple([self._argument(each, params, depth) for each in call.arguments])
+        export = self.library.get(call.template)
+        if export is None:
+            self.found.append(_unknown(call, self.library))
+            return Const(None, span=call.span)
+        self.found.extend(_check_count(call, export.shape))
+        if type(export.core) is Known:
+            return CallKnown(depth, export.core.function, arguments, span=call.span)
+        return Call(Const(export.shape, span=call.span), arguments, span=call.span)
+
+    def _argument(self, argument: ArgumentNode, params: tuple[str, ...], depth: int) -> Core:
+        value, span = argument.value, argument.span
+        if isinstance(value, FunctionCallNode):
+            return self.core(value, params, depth)
+        if not isinstance(value, ParameterPath):
+            return Const(value, span=span)
+        # The enclosing environment has the first slot.
+        place = Local(0, 1 + params.index(value.name), value.name, span=span)
+        if not value.fields:
+            return place
+        return PathInto(place, value.fields, needed=True, span=span)
+
+
+def _unknown(call: FunctionCallNode, library: Iterable[str]) -> Diagnostic:
+    hint = "define it in this file, or import its file into the program too"
+    return Diagnostic(
+        "unbound-name",
+        f"there is no template called `{call.template}`",
+        (Label(call.span),),
+        hint=did_you_mean(call.template, sorted(library), hint, "{}"),
+    )
+
+
+def _check_count(call: FunctionCallNode, shape: Any) -> Iterator[Diagnostic]:
+    names, needed = _params(shape)
+    count, least = len(call.arguments), max([at + 1 for at in needed], default=0)
+    if least <= count <= len(names):
+        return
+    wanted = str(least) if least == len(names) else f"{least} to {len(names)}"
+    noun = "argument" if len(names) == 1 else "arguments"
+    args = "".join(f"<arg>{name}</arg>" for name in names)
+    yield Diagnostic(
+        "wrong-arity",
+        f"`{call.template}` takes {wanted} {noun}, not {count}",
+        (Label(call.span, f"{count} here"),),
+        hint=f'write <call template="{call.template}">{args}</call>',
+    )
+
+
+def _endless(bodies: Mapping[str, FunctionCallNode]) -> list[Diagnostic]:
+    """Return diagnostics for recursive templates: a template has no condition, so they never
+    end."""
+    callers: dict[str, list[str]] = {name: [] for name in bodies}
+    left: dict[str, int] = {}
+    for name, body in bodies.items():
+        called = [each for each in _callees(body) if each in bodies]
+        left[name] = len(called)
+        for each in called:
+            callers[each].append(name)
+    ending = [name for name, count in left.items() if not count]
+    for name in ending:
+        del left[name]
+        for caller in callers[name]:
+            left[caller] -= 1
+            if not left[caller]:
+                ending.append(caller)
+    return [
+        Diagnostic(
+            "endless-call",
+            f"`{name}` never ends: it calls itself, or a template that does",
+            (Label(bodies[name].span),),
+            hint="what goes on until something is reached is written in a program, with loop",
+        )
+        for name in left
+    ]
+
+
+def _callees(call: FunctionCallNode) -> Iterator[str]:
+    yield call.template
+    for argument in call.arguments:
+        if isinstance(argument.value, FunctionCallNode):
+            yield from _callees(argument.value)
+
+
+def _params(shape: Task | Function) -> tuple[list[str], list[int]]:
+    """Return the names of the parameters, and the indexes of the required ones."""
+    if isinstance(shape, Task):
+        params = shape.template.params
+        needed = [at for at, each in enumerate(params) if each.required and each.default is None]
+        return [each.name for each in params], needed
+    return [each.name for each in shape.params], list(range(len(shape.params)))

@@ -11,8 +11,7 @@ from sexplang.primitives.strings import content
 from sexplang.terms.json.json_reader import NotJson, read
 from sexplang.terms.json.json_writer import write
 from sexplang.terms.values.abbreviation import abbreviate
-from sexplang.terms.values.text import number, quote
-from sexplang.terms.values.text_size import text_size
+from sexplang.terms.values.text import number, quote, text_size
 from sexplang.terms.values.value import Fault, Value
 
 

@@ -12,8 +12,8 @@ from sexplang.primitives.arithmetic import MISSING, check
 from sexplang.primitives.sizes import LIST_ITEMS, out_of_range, too_many_items, whole, wrong_type
 from sexplang.terms.quota import SMALL, work
 from sexplang.terms.values.abbreviation import abbreviate
+from sexplang.terms.values.boundary import materialize
 from sexplang.terms.values.equality import equal, firsts
-from sexplang.terms.values.materialization import materialize
 from sexplang.terms.values.rope import TEXTS
 from sexplang.terms.values.sequences import (
     CHUNK,

@@ -19,7 +19,7 @@ from sexplang.terms.quota import GLANCE, SMALL, charge, scan
 from sexplang.terms.values import text as terms_text
 from sexplang.terms.values.rope import PLAIN, TEXTS, Rope, Text, join_texts, put_after, whole_text
 from sexplang.terms.values.sequences import LISTS
-from sexplang.terms.values.text_size import text_size
+from sexplang.terms.values.text import text_size
 from sexplang.terms.values.value import Fault, Record, Value
 
 

@@ -1,4 +1,4 @@
-"""Characters that may occur in a program, and words that may be names.
+"""Characters that may occur in a program, words that may be names, and the flaw of one token.
 
 Law: invisible characters take no part in a program. Control characters, and characters that reorder
 or hide text, are refused everywhere; a string has them as escapes.
@@ -9,7 +9,24 @@ from collections.abc import Iterator
 from functools import cache
 from sys import maxsize
 
-from sexplang.reader.flaw import Flaw
+
+class Flaw(Exception):
+    """An invalid token: the flaw is from `start` to `end` within it (None: its end), in the words
+    of a diagnostic."""
+
+    def __init__(
+        self,
+        code: str,
+        title: str,
+        words: str,
+        hint: str | None = None,
+        start: int = 0,
+        end: int | None = None,
+    ) -> None:
+        super().__init__(title)
+        self.code, self.title, self.words, self.hint = code, title, words, hint
+        self.start, self.end = start, end
+
 
 # Categories Cc (but tab and line breaks), Cf (but the visible Arabic and Indic number signs), Cs.
 # Joiners (200C, 200D) form letters of many scripts and most emoji of families: they may follow any

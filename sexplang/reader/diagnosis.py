@@ -9,10 +9,8 @@ import re
 from itertools import islice
 
 from sexplang.reader import reader_diagnostics
-from sexplang.reader.characters import find_hidden
-from sexplang.reader.flaw import Flaw
-from sexplang.reader.form_builder import MAKERS, Forms
-from sexplang.reader.parser import DEEPER
+from sexplang.reader.characters import Flaw, find_hidden
+from sexplang.reader.parser import DEEPER, MAKERS, Forms
 from sexplang.reader.scanner import StopDiagnosis, Token, scan, tell_hidden
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.diagnostic import Diagnostic

@@ -1,16 +1,124 @@
 """The parser: text to forms by the generated LALR table, without diagnostics.
 
-The table shifts and reduces; no code here depends on the notation. A text that does not fit raises
-`Unreadable`; `diagnosis.py` explains it.
+The table shifts and reduces; no code here depends on the notation. The methods of `Forms` are the
+semantic actions of the grammar, for lark as an inline transformer and for the generated table
+alike. A text that does not fit raises `Unreadable`; `diagnosis.py` explains it.
 """
 
 import re
+from collections.abc import Callable
 from itertools import islice
 from typing import Any, TypeAlias
 
 from sexplang.reader import _table
-from sexplang.reader.form_builder import MAKERS, Forms
-from sexplang.terms.form import Form
+from sexplang.reader.token_values import (
+    CONSTANTS,
+    check_label,
+    check_name,
+    number,
+    string,
+    string_label,
+    text_block,
+)
+from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
+from sexplang.terms.source import Source, Span
+
+Items: TypeAlias = list[Form]
+Place: TypeAlias = tuple[int, int]
+
+MARKS = {"'": "quote", "`": "quasiquote", "~": "unquote", "~@": "unquote-splicing"}
+
+
+class Forms:
+    """The builder of the forms of one source."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.seen: set[str] = set()
+        # A splice in a table is valid only in a quasiquote, which is known only at its end.
+        self.spliced = False
+
+    def name(self, text: str, start: int, end: int) -> Form:
+        if text not in self.seen:
+            if text in CONSTANTS:
+                return Literal(CONSTANTS[text], Span(self.source, start, end))
+            check_name(text)
+            self.seen.add(text)
+        return Name(text, Span(self.source, start, end))
+
+    def number(self, text: str, start: int, end: int) -> Form:
+        return Literal(number(text), Span(self.source, start, end))
+
+    def string(self, text: str, start: int, end: int) -> Form:
+        return Literal(string(text), Span(self.source, start, end))
+
+    def text(self, text: str, start: int, end: int) -> Form:
+        return Literal(text_block(text), Span(self.source, start, end))
+
+    def label(self, text: str, start: int, end: int) -> Form:
+        if text not in self.seen:
+            check_label(text)
+            self.seen.add(text)
+        return Label(text[:-1], Span(self.source, start, end))
+
+    def string_label(self, text: str, start: int, end: int) -> Form:
+        return Label(string_label(text), Span(self.source, start, end))
+
+    def none(self) -> Items:
+        return []
+
+    def add(self, forms: Items, form: Form) -> Items:
+        forms.append(form)
+        return forms
+
+    def add_labelled(self, forms: Items, label: Form, value: Form) -> Items:
+        forms += (label, value)
+        return forms
+
+    def add_splice(self, forms: Items, mark: Place, form: Form) -> Items:
+        self.spliced = True
+        forms.append(self.quotation(mark, form))
+        return forms
+
+    def drop(self, forms: Items, dropped: None) -> Items:
+        return forms
+
+    def omission(self, mark: Place, *entry: Form) -> None:
+        return None
+
+    entry_omission = omission
+
+    def value(self, form: Form) -> Form:
+        return form
+
+    def second(self, dropped: None, form: Form) -> Form:
+        return form
+
+    def list(self, opening: Place, items: Items, closing: Place) -> Form:
+        return ListForm(tuple(items), Span(self.source, opening[0], closing[1]))
+
+    def vector(self, opening: Place, items: Items, closing: Place) -> Form:
+        return VectorForm(tuple(items), Span(self.source, opening[0], closing[1]))
+
+    def table(self, opening: Place, items: Items, closing: Place) -> Form:
+        return TableForm(tuple(items), Span(self.source, opening[0], closing[1]))
+
+    def quotation(self, mark: Place, form: Form) -> Form:
+        start, end = mark
+        name = Name(MARKS[self.source.text[start:end]], Span(self.source, start, end))
+        return ListForm((name, form), Span(self.source, start, form.span.end))
+
+
+MAKERS: dict[str, Callable[[Forms, str, int, int], Form]] = {
+    "NAME": Forms.name,
+    "NUMBER": Forms.number,
+    "STRING": Forms.string,
+    "TEXT": Forms.text,
+    "LABEL": Forms.label,
+    "STRING_LABEL": Forms.string_label,
+}
+"""The action for a token, by its name. Any other token is kept as its place."""
+
 
 # White space before a token costs no match of its own: group 1 is the begin of the token. The empty
 # group that names the token is behind it, so that its first character is tested first.
@@ -24,8 +132,8 @@ TOKEN = re.compile(
 _COMMENT = re.compile(f"(?:{_SPACE})?+#\\|")
 _COMMENT_MARKS = re.compile(r"(?:\|#)++|(?:#\|)++")
 
-MARKS = ("QUOTE", "QUASIQUOTE", "UNQUOTE", "SPLICE")
-DEEPER = frozenset(("LPAR", "LSQB", "LBRACE", *MARKS))
+MARK_TOKENS = ("QUOTE", "QUASIQUOTE", "UNQUOTE", "SPLICE")
+DEEPER = frozenset(("LPAR", "LSQB", "LBRACE", *MARK_TOKENS))
 _SHALLOWER = frozenset(("list", "vector", "table", "quotation", "add_splice"))
 
 _Row: TypeAlias = dict[str, "_Move"]
@@ -104,7 +212,7 @@ def parse(text: str, forms: Forms, max_depth: int, max_words: int, at: int) -> l
             else:
                 stack.append((row, top))
                 row, top = onward, value
-                if kind in MARKS:
+                if kind in MARK_TOKENS:
                     depth += 1
                     if depth > max_depth:
                         raise Unreadable

@@ -9,10 +9,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sexplang.reader.characters import find_hidden
-from sexplang.reader.flaw import Flaw
-from sexplang.reader.form_builder import Forms
-from sexplang.reader.parser import TooManyWords, Unreadable, parse
+from sexplang.reader.characters import Flaw, find_hidden
+from sexplang.reader.parser import Forms, TooManyWords, Unreadable, parse
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Form
 from sexplang.terms.source import Source

@@ -1,7 +1,6 @@
 """The diagnostics of the reader, with their hints."""
 
-from sexplang.reader.characters import escape, name_character
-from sexplang.reader.flaw import Flaw
+from sexplang.reader.characters import Flaw, escape, name_character
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.source import Source, Span
 

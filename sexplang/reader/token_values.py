@@ -6,8 +6,7 @@ Law: an invalid token raises `Flaw` with the place in the token and a hint.
 import re
 from math import isinf
 
-from sexplang.reader.characters import word_flaw
-from sexplang.reader.flaw import Flaw
+from sexplang.reader.characters import Flaw, word_flaw
 from sexplang.terms.values.boundary import INTEGER_BITS
 
 Constant = int | float | str | bool | None

@@ -6,7 +6,7 @@ Law: `read(write(form))` equals the form for every form that can be read.
 import re
 
 from sexplang.reader.characters import escape, pattern_of_hidden
-from sexplang.reader.form_builder import MARKS
+from sexplang.reader.parser import MARKS
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.values.text import number, quote
 

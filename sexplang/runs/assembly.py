@@ -1,11 +1,12 @@
-"""The assembly of a run, for the command and for Python: its terms and its first outcome."""
+"""The assembly of a run, for the command and for Python: its terms and its first outcome, or the
+outcome of a frozen run."""
 
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal
 
 from sexplang import machine
-from sexplang.machine import Limits, Outcome
+from sexplang.machine import Limits, Outcome, Suspended
 from sexplang.machine.outcome import Conceal, as_it_is
 from sexplang.package.process import growth
 from sexplang.pipeline import pipeline
@@ -74,6 +75,17 @@ def begin(
         conceal=conceal,
         slice=slice,
     )
+
+
+def thaw(
+    program: Program, terms: Terms, data: dict[str, Any], *, key: bytes | None, conceal: Conceal
+) -> Suspended:
+    """Return a frozen run, which has its own inputs, limits and budget. Raises Fault
+    `frozen-mismatch`."""
+    from sexplang.machine import frozen_runs
+
+    system, meter = task_system(program, terms), pipeline.meter(_price(terms))
+    return frozen_runs.thaw(program, data, system, meter, growth(), key, conceal)
 
 
 def task_system(program: Program, terms: Terms) -> TaskSystem:

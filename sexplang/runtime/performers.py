@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from sexplang.guards.secrets import look, redact_text
 from sexplang.runtime import world
-from sexplang.runtime.driver.answers import Performer, Watch
 from sexplang.runtime.driver.deadlines import Deadlines
+from sexplang.runtime.driver.requests import Performer, Performers, Watch
 from sexplang.runtime.files import file_reader, file_writer
 from sexplang.runtime.files.surrogates import require_text
 from sexplang.runtime.models import Endpoint, OnNamed, make_model
 from sexplang.runtime.models.circuit_breaker import Retries
-from sexplang.runtime.permission_checks import check_permissions
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.person import Person, make_ask_user
 from sexplang.runtime.refusal import refuse
@@ -178,3 +177,26 @@ def _using(tools: Mapping[str, Tool], servers: "Servers | None") -> Performer:
         return tool(inputs or {})
 
     return perform
+
+
+# -- Permissions ----------------------------------------------------------------------------------
+
+FLAGS = {"read-file": "read", "list-files": "read", "write-file": "write"}
+"""The permission that each file operation needs for at least one place."""
+
+
+def check_permissions(performers: Performers, permissions: Permissions) -> dict[str, Performer]:
+    """Wrap performers: an operation without any granted place is refused before it runs."""
+
+    def deny(operation: str, right: str) -> Performer:
+        def perform(request: Request) -> Any:
+            raise refuse(
+                "path-denied",
+                f"`{operation}` is not permitted here: no folder to {right} was given",
+                hint=f"allow one with --allow-{right} FOLDER",
+            )
+
+        return perform
+
+    shut = {name: right for name, right in FLAGS.items() if not permissions.grants(right)}
+    return {**performers, **{name: deny(name, right) for name, right in shut.items()}}

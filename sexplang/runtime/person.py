@@ -4,12 +4,13 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from sexplang.runtime.driver.answers import Performer
+from sexplang.runtime.driver.requests import Performer
 from sexplang.runtime.files.surrogates import require_text
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.effect import Request
-from sexplang.terms.values.text import text, value_of
+from sexplang.terms.values.boundary import value_of
+from sexplang.terms.values.text import text
 
 
 @frozen

@@ -6,12 +6,13 @@ from time import time
 from typing import Any
 
 from sexplang.guards.secrets import redact_text
-from sexplang.runtime.driver.answers import OutputLost, Performer, Watch
 from sexplang.runtime.driver.events import Progressed
+from sexplang.runtime.driver.requests import OutputLost, Performer, Watch
 from sexplang.runtime.files.surrogates import require_text
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.effect import Request
-from sexplang.terms.values.text import text, value_of
+from sexplang.terms.values.boundary import value_of
+from sexplang.terms.values.text import text
 from sexplang.terms.values.value import Value
 
 Write = Callable[[str], None]

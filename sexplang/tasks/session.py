@@ -7,7 +7,7 @@ and compared. Advancing one session twice gives two conversations.
 from collections.abc import Callable, Mapping
 from typing import Literal, Protocol, TypeAlias
 
-from sexplang.tasks.plans.ledger import Planning
+from sexplang.tasks.plans.proposal import Planning
 from sexplang.terms.classes.node import field, node
 from sexplang.terms.program import Function
 from sexplang.terms.task import Ask

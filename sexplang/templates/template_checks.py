@@ -389,6 +389,18 @@ def check_name(name: str) -> Iterator[Finding]:
         )
 
 
+def names_in(params: str) -> list[str]:
+    """Return the names of a `params` attribute, separated by commas or white space."""
+    return params.replace(",", " ").split()
+
+
+def gaps_in(params: str) -> Iterator[Finding]:
+    """Find a comma without a name on one side: a missing name shifts the positions."""
+    if "," in params and not all(map(str.strip, params.split(","))):
+        title = "a parameter has no name: nothing stands before or after one of these commas"
+        yield Finding("bad-name", title, 'name it, or remove the comma: params="a, b"', "params")
+
+
 def check_params(names: Iterable[str]) -> Iterator[Finding]:
     """Return the faults of the names of parameters."""
     seen: set[str] = set()

@@ -6,13 +6,13 @@ from typing import Any, TypeAlias
 
 import sexplang
 from sexplang.api.performer_table import whole_reply
-from sexplang.api.python_functions import Function, Functions
-from sexplang.api.python_values import value
+from sexplang.api.python_values import Function, Functions, value
 from sexplang.machine import Failed, Limits, Outcome, Suspended
 from sexplang.runtime import Refusal
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
-from sexplang.terms.values.text import plain, to_source
+from sexplang.terms.values.boundary import plain
+from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Record, Value
 
 Expected: TypeAlias = str | tuple[Any, ...]

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 import sexplang
-from sexplang.pipeline import builder
+from sexplang.pipeline import pipeline
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,7 +40,7 @@ def test_both_kinds_of_caller_get_the_same():
 
 def test_a_program_that_begins_while_another_does_sees_the_whole_prelude(monkeypatch):
     """In another thread; or after one that was interrupted when it began."""
-    kept, made, inner = builder.Export, [], []
+    kept, made, inner = pipeline.Export, [], []
 
     def export(*given):
         made.append(given)
@@ -49,8 +49,8 @@ def test_a_program_that_begins_while_another_does_sees_the_whole_prelude(monkeyp
             raise KeyboardInterrupt
         return kept(*given)
 
-    monkeypatch.setattr(builder, "_preludes", [])
-    monkeypatch.setattr(builder, "Export", export)
+    monkeypatch.setattr(pipeline, "_preludes", [])
+    monkeypatch.setattr(pipeline, "Export", export)
     with pytest.raises(KeyboardInterrupt):
         sexplang.run("(map (lambda (x) (+ x 2)) (range 3))")
 

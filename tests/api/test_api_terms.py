@@ -21,6 +21,24 @@ def test_a_run_begins_from_its_terms():
     assert "held" not in terms.limits
 
 
+def test_a_thawed_run_counts_money_as_the_run_did():
+    """It had lost its prices: the next call was refused, as if nobody knew them."""
+    call = '(model {model: "claude-sonnet-4-5" max_tokens: 100 messages: []})'
+    text = f"(try (with-budget {{usd: 0.0042}} (list {call} {call} {call})) (catch (e) e.details))"
+    program = sexplang.build(text)
+    outcome = sexplang.start(program)
+    thawed = sexplang.thaw(program, json.loads(json.dumps(sexplang.freeze(outcome))))
+
+    def end(outcome):
+        while not isinstance(outcome, Done):
+            usage = {"input_tokens": 200, "output_tokens": 100}
+            outcome = outcome.resume(outcome.requests[0].id, {"content": [], "usage": usage})
+        return outcome.value
+
+    assert end(outcome) == end(thawed)
+    assert 0.0042 == end(thawed)["spent"]
+
+
 def test_the_terms_can_be_written_down():
     """Each part is data, and comes back as it was."""
     program = sexplang.build("(define-input n) n")

@@ -6,7 +6,9 @@ import pytest
 from support.command import sexplang
 from support.running import built
 
+import sexplang as embedding
 from sexplang.machine import Done, Limits, Slice, Suspended, advance, start, state_of
+from sexplang.pipeline.pipeline import tasks
 from sexplang.runtime import Journal, Settings, drive, performers
 from sexplang.runtime.journal.checksum_chain import add_checksum
 from sexplang.runtime.journal.journal import PASSED, replay
@@ -188,6 +190,54 @@ def test_what_makes_much_ends_its_slice():
     assert len(slices("(map (lambda (i) (length (range 600000))) (range 20))")) >= 20
 
 
+ASK = """(defatom ask (params (q string)) (instructions "{{q}}"))
+(defatom timed (params (q string)) (instructions "{{q}}") (limits timeout: 9))
+"""
+TRACED = [
+    '(ask "a")',
+    '(par (ask "a") (race (ask "b") (f 9)))',
+    '(let ((r (call-task (ask "a")))) (begin (continue r "more") 1))',
+    '(attempt (ask 5) "no")',
+    '(retry (lambda () (begin (ask "a") (error "no"))) times: 3)',
+    '(vote (lambda () (ask "a")) n: 3)',
+    '(eval-plan "(+ 1 2)")',
+    '(sequence [ask ask] "a")',
+    '(timed "a")',
+    '(spawn-subagent task: "a")',
+    '(run-parallel-subagents [{task: "a"} {task: "b"}])',
+    '(handle (+ (ask "a") (+ 1 (attempt (+ 1 (attempt (go))))) 1) ((go) k (+ (k 1) (k 2))))',
+]
+
+
+@pytest.mark.parametrize("work", TRACED)
+def test_a_traced_run_takes_the_same_steps(work):
+    """A recorded run is traced. The run that repeats it may not be, and met its deadlines
+    elsewhere, or nowhere."""
+    text = f"{F}{ASK}(define-effect (go)) (define-effect (end)) (attempt {work} 0) (f 7) (end)"
+
+    def steps(traced):
+        outcome = start(built(text), {}, tasks(), traced=traced)
+        while outcome.requests[0].operation != "end":
+            request = outcome.requests[0]
+            usage = {"input_tokens": 1, "output_tokens": 1}
+            reply = {"content": [{"type": "text", "text": "yes"}], "usage": usage}
+            is_asked = request.operation == "model"
+            outcome = outcome.resume(request.id, reply if is_asked else 1)
+        return state_of(outcome).scheduler.steps
+
+    assert steps(False) == steps(True)
+
+
+def test_a_recorded_task_before_computing_moves_no_deadline(tmp_path):
+    """The recorded run told of its task; the other one does not."""
+    timed = '(with-timeout 0.05 (begin (ask "a") (g)))'
+    text = f"{F}{ASK}(try {timed} (catch (err seconds) err.details))"
+    path = tmp_path / "run.jsonl"
+    first = embedding.run(text, model=["yes"], record=path)
+
+    assert first["steps"] > 0 and first == embedding.run(text, model=f"replay:{path}")
+
+
 @pytest.mark.parametrize(
     "work",
     [
@@ -245,11 +295,9 @@ def test_a_continuation_brings_its_plan_along():
     assert "limit-steps" == outcome.value["error"].fields["reason"]
 
 
-@pytest.mark.parametrize("around", ["", "(with-timeout 60 "])
-def test_finally_bodies_compute_no_longer_when_the_grace_is_over(around):
-    """The inner one had its five seconds, the outer one as many steps as the run may take."""
-    body = "(try (try (sleep 9) (finally (sleep 9))) (finally (f 300) (g)))"
-    text = f"{around}(with-timeout 1 (try {body} (finally (f 300)))){')' * bool(around)}"
+def ends_of_cleaning(text):
+    """The errors that end a program, by slices, each given as its details. A deadline passes when
+    all waits: that of the form, then that of the grace."""
     ends = []
     for slice in (None, Slice(), Slice(7), Slice(4_999)):
         outcome = start(built(F + text), limits=Limits(steps=1_000_000), slice=slice)
@@ -257,10 +305,54 @@ def test_finally_bodies_compute_no_longer_when_the_grace_is_over(around):
             if state_of(outcome).pause is not None:
                 outcome = advance(outcome, slice)
                 continue
-            # The shortest deadline passes: that of the form, then that of the grace.
             timers = [each for each in outcome.requests if each.operation == "timer"]
             first = min(timers, key=lambda each: each.arguments)
             outcome = outcome.resume(first.id, None, slice=slice)
         ends.append(outcome.error.fields["details"])
+    return ends
 
-    assert [{"resource": "seconds", "metrics": {"limit": 5, "used": 5}}] * 4 == ends
+
+GRACE_IS_OVER = {"resource": "seconds", "metrics": {"limit": 5, "used": 5}}
+
+
+@pytest.mark.parametrize("around", ["", "(with-timeout 60 "])
+def test_finally_bodies_compute_no_longer_when_the_grace_is_over(around):
+    """The inner one had its five seconds, the outer one as many steps as the run may take."""
+    body = "(try (try (sleep 9) (finally (sleep 9))) (finally (f 300) (g)))"
+    text = f"{around}(with-timeout 1 (try {body} (finally (f 300)))){')' * bool(around)}"
+
+    assert [GRACE_IS_OVER] * 4 == ends_of_cleaning(text)
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "(try (g) (finally (h)))",
+        "(try (g) (catch (e) (h)))",
+        "(begin (try (sleep 9) (catch (e) nil)) (h))",
+        "(begin (with-budget {calls: 1} 1) (h))",
+        "(begin (with-timeout 1 1) (h))",
+        "(begin (par 1 2) (h))",
+        "(begin (try (par 1 (g)) (catch (e) nil)) (h))",
+        "(par (try (g) (finally (h))) (try (g) (finally (h))))",
+        "(race (try (g) (finally (h))) (try (g) (catch (e) (h))))",
+        "(begin (attempt (with-timeout 1 (g))) (h))",
+    ],
+)
+@pytest.mark.parametrize("place", ["{}", "(par 1 {})"])
+def test_cleaning_up_begins_nothing_new_when_the_grace_is_over(again, place):
+    """Each new body had as many steps again: the limit on steps alone ended such a program."""
+    body = place.format("(try (sleep 9) (finally (try (sleep 9) (finally (h)))))")
+    ends = ends_of_cleaning(f"(define (h) {again}) (with-timeout 1 {body})")
+    # What a branch that was cancelled raises is nobody's.
+    passed = 5 if place == "{}" else 1
+
+    assert [passed] * 4 == [each["metrics"]["limit"] for each in ends]
+
+
+def test_a_clause_under_a_deadline_that_has_passed_does_not_go_on_for_ever():
+    """It works for who performed; the form stands in its continuation."""
+    text = """(define-effect (ask)) (define (h) (try (g) (catch (e) (h))))
+        (handle (with-timeout 1 (ask)) ((ask) k (begin (try (sleep 9) (catch (e) (h))) (k 1))))"""
+
+    assert [1] * 4 == [each["metrics"]["limit"] for each in ends_of_cleaning(text)]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from random import Random
+from time import sleep
 
 import pytest
 from anyio import move_on_after
@@ -107,6 +108,48 @@ def test_a_recording_that_stops_is_told_as_far_as_it_goes(recorded):
         assert bool(torn) == (b"\n" not in whole[size - 1 : size + 1])
 
 
+F = "(define (f n) (if (= n 0) 0 (f (- n 1))))"
+STOPS = {
+    "pause": ('(sleep 0.001) "end"', "sleep"),
+    "effect": ('(define-effect (look)) (random 9) (look) "end"', "look"),
+    "beside": ("(define-effect (look)) (par (look) (sleep 0.01))", "look"),
+    "deadline": (f'{F} (attempt (with-timeout 0.02 (f 9000000)) "late")', "passed"),
+    "deadline later": (f'{F} (sleep 0) (attempt (with-timeout 0.02 (f 9000000)) "late")', "passed"),
+}
+
+
+@pytest.mark.parametrize("stop", STOPS)
+def test_a_recording_that_stops_behind_a_whole_line_says_so(tmp_path, stop):
+    """What follows was performed, or computed without end, as if the recording were whole."""
+    text, operation = STOPS[stop]
+    path, looked = tmp_path / "run.jsonl", []
+    options = {"effects": {"look": lambda: looked.append(1)}} if "look" in text else {}
+    sexplang.run(text, record=path, **options)
+    sexplang.run(text, model=f"replay:{path}", **options)
+    found = path.read_text().splitlines(keepends=True)
+    (row,) = [at for at, x in enumerate(found) if f'"operation": "{operation}", "digest"' in x]
+    path.write_text("".join(found[:row]))
+    done = len(looked)
+
+    with pytest.raises(sexplang.Failed) as failed:
+        sexplang.run(text, model=f"replay:{path}", **options)
+
+    assert "journal-mismatch" == failed.value.error.fields["reason"]
+    assert "run.jsonl stops before its run ended" in str(failed.value)
+    assert done == len(looked)
+
+
+def test_a_recording_that_lacks_its_end_alone_gives_the_same_end(tmp_path):
+    """Its run was killed when nothing was left to be told."""
+    path = tmp_path / "run.jsonl"
+    first = sexplang.run("(sleep 0.001) (random 1000)", record=path)
+    found = path.read_text().splitlines(keepends=True)
+    assert '"ends": 0' in found[-1]
+    path.write_text("".join(found[:-1]))
+
+    assert first == sexplang.run("(sleep 0.001) (random 1000)", model=f"replay:{path}")
+
+
 FULL = OSError(28, "No space left on device")
 
 
@@ -180,6 +223,27 @@ def test_what_came_late_comes_late_again(tmp_path, race):
 
     assert first == ends(fast, model=f"replay:{path}")
     assert first in ("pause", "late", "there")
+
+
+@pytest.mark.parametrize("asked", ["look", "now"])
+def test_what_was_withdrawn_before_it_was_begun_comes_late_again(tmp_path, asked):
+    """A deadline passed with the reply before it; so the next request was never performed, and had
+    no row. Performed again, it was in time."""
+    text = f"""(define-effect (hold)) (define-effect (look))
+        (par (begin (sleep 0.001) (hold))
+             (attempt (with-timeout 0.01 (begin (sleep 0.005) ({asked}))) "late"))"""
+
+    def ends(seconds, **options):
+        effects = {"hold": lambda: sleep(seconds), "look": lambda: None}
+        return sexplang.run(text, effects=effects, **options)
+
+    for at in range(50):  # until both come at once
+        path = tmp_path / f"{at}.jsonl"
+        first = ends(0.1, record=path)
+        if first == [None, "late"] and f'"operation": "{asked}", "place"' not in path.read_text():
+            break
+
+    assert [None, "late"] == first == ends(0, model=f"replay:{path}")
 
 
 def test_a_header_says_the_version_and_every_line_its_checksum(recorded):

@@ -16,7 +16,7 @@ from sexplang.templates.reply.answers import MOST_STEPS
 from sexplang.templates.xsd import BadXsd, compile_xsd
 from sexplang.terms.schemas import MOST_PARTS, bound_of
 from sexplang.terms.template import OutputFormat
-from sexplang.terms.values.text import value_of
+from sexplang.terms.values.boundary import value_of
 
 
 def doubling(levels, word="allOf", last=None):

@@ -1,10 +1,12 @@
 """What the command takes for a credential, and what it gives back as it is."""
 
+import json
 import subprocess
 
 import pytest
 from support.command import sexplang as command
 
+import sexplang
 from sexplang.guards.secrets import MARK, look, redact_text
 from sexplang.runtime.traces import _exporter
 
@@ -112,3 +114,43 @@ def test_the_hint_for_a_collector_is_about_what_was_typed(tmp_path):
     assert "error[trace-failed]" in done.stderr and "OTEL_" not in done.stderr
     assert "name a collector as http://HOST:4318" in done.stderr
     assert "longpassword9" not in done.stderr
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder whose own name and file names are a credential."""
+    monkeypatch.setenv("SHOP_TOKEN", KEY)
+    found = tmp_path / KEY
+    found.mkdir()
+    (found / f"{KEY}.sexp").write_text('(sleep 0)\n(error (read-file "missing"))')
+    yield found
+    monkeypatch.undo()
+    look()
+
+
+def test_no_name_of_a_file_is_told_that_is_one(folder):
+    """Of a program that is there or is not, in its errors, places and recording."""
+    told, path = [], folder / "run.jsonl"
+    for program in (folder / f"{KEY}.sexp", folder / f"{KEY}-missing.sexp"):
+        with pytest.raises((sexplang.Failed, sexplang.Diagnostics)) as failed:
+            sexplang.run(program, record=path)
+        told.append(f"{failed.value} {vars(failed.value)}")
+    told += [path.read_text(), command("runs", "report", path).stdout]
+
+    assert not any(KEY in each for each in told), told
+    assert f"{MARK}.sexp:1" in told[2] and f"{MARK}-missing.sexp" in told[1]
+
+
+def test_a_frozen_run_holds_no_name_of_a_file_that_is_one(folder):
+    """And the place of an error is the same when it goes on."""
+    program = sexplang.build(folder / f"{KEY}.sexp")
+    outcome = sexplang.start(program)
+    frozen = sexplang.freeze(outcome)
+
+    def span(outcome):
+        slept = outcome.resume(outcome.requests[0].id)
+        return slept.resume(slept.requests[0].id, "no tea").error.fields["span"]
+
+    assert KEY not in json.dumps(frozen)
+    assert span(outcome) == span(sexplang.thaw(program, frozen))
+    assert (2, f"{MARK}.sexp") == (span(outcome)["line"], span(outcome)["source"][-15:])

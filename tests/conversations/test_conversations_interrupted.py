@@ -15,7 +15,7 @@ import sexplang
 from sexplang.machine import Limits, start
 from sexplang.pipeline.pipeline import tasks
 from sexplang.runtime.models.adapters.scripted import shape_reply
-from sexplang.terms.values.text import plain, value_of
+from sexplang.terms.values.boundary import plain, value_of
 
 TASKS = """
 (import std/steps)

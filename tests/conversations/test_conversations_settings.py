@@ -16,7 +16,7 @@ from sexplang.tasks.prompt.window import output
 from sexplang.templates.xml.template_reader import read_templates
 from sexplang.terms.model.payload import OPTIONS, PAYLOAD
 from sexplang.terms.source import Source
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 
 ASK = "(define-input p type: json) (model p)"
 HELLO = {"messages": [{"role": "user", "content": "Hello"}]}

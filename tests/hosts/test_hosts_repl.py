@@ -13,9 +13,9 @@ from support.command import SEXPLANG, sexplang
 from support.examples import examples
 from support.markdown import ROOT
 
-from sexplang.hosts.repl.balance import indentation, is_whole
+from sexplang.hosts.repl.input_lines import indentation, is_whole
 from sexplang.hosts.repl.session import Session
-from sexplang.hosts.settings.options import Settings
+from sexplang.hosts.settings.run_arguments import Settings
 
 
 class Terminal:

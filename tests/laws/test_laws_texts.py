@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from support.examples import examples
 from support.laws import LAWS, breaks, first_finding, json_differs
 
-from sexplang.terms.values.text import plain, value_of
+from sexplang.terms.values.boundary import plain, value_of
 
 leaves = (
     st.none()

@@ -6,7 +6,7 @@ import pytest
 
 import sexplang
 from sexplang.hosts.terminal.show import show_error
-from sexplang.machine.positions.error_positions import call_frame
+from sexplang.machine.errors import call_frame
 from sexplang.machine.stack import BOTTOM
 from sexplang.terms.source import Source, Span
 

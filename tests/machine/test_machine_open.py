@@ -8,7 +8,7 @@ from support.laws import PLACES
 from support.running import answer, begun, delivered, limits
 
 from sexplang.machine import Suspended, state_of
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 from sexplang.testing.program_writer import program
 
 

@@ -11,7 +11,7 @@ from support.running import begun, built, end, in_order, limits, seen
 
 from sexplang.machine import Done, Failed, Limits, Suspended, start, state_of
 from sexplang.machine.frozen_runs import freeze, thaw
-from sexplang.machine.scheduler.permits import Permits
+from sexplang.machine.scheduler.branches import Permits
 
 ASK = "(define-effect (ask n)) (define (work n) (with-permit (lambda () (ask n))))\n"
 

@@ -10,8 +10,8 @@ from memory_support import committed, filled, found, indexed, repository
 
 from sexplang.runtime import Permissions
 from sexplang.runtime.memory import MemorySystem
+from sexplang.runtime.memory.query import terms
 from sexplang.runtime.memory.search_performer import answer, search
-from sexplang.runtime.memory.search_terms import terms
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.task import task_result
 from sexplang.terms.texts.words import words

@@ -147,7 +147,7 @@ BUGS = [
     Bug(
         "the values of a par come in the order in which its branches end",
         "any_order",
-        "machine/scheduler/forks.py",
+        "machine/scheduler/scheduler.py",
         (
             (
                 "forked.values.set(branch.path[-1], value)",
@@ -159,7 +159,7 @@ BUGS = [
     Bug(
         "branches begin with the last",
         "agrees",
-        "machine/scheduler/forks.py",
+        "machine/scheduler/scheduler.py",
         (("for index in reversed(indexes):", "for index in indexes:"),),
         seed=18,
     ),
@@ -195,7 +195,7 @@ BUGS = [
     Bug(
         "the bindings of a let see each other",
         "agrees",
-        "compiler/forms/lets.py",
+        "compiler/forms/control.py",
         (
             (
                 "    pairs = bindings_of(c, form, form.items[1], unique=True)\n    values",
@@ -276,7 +276,7 @@ BUGS = [
     Bug(
         "a race is decided by a branch that fails",
         "agrees",
-        "machine/scheduler/forks.py",
+        "machine/scheduler/scheduler.py",
         (
             (
                 "    elif parent.race and not isinstance(value, exits.Lost):",
@@ -427,7 +427,7 @@ BUGS = [
     Bug(
         "whoever ends a plan leaves its siblings as if they had not begun",
         "graphs",
-        "machine/scheduler/forks.py",
+        "machine/scheduler/scheduler.py",
         (
             (
                 "        results = values_so_far(parent, errors_of_nodes(scheduler, parent))\n"

@@ -8,27 +8,27 @@ LOSING = [
     Bug(
         "a conversation forgets the results of its subtasks",
         "nothing_lost",
-        "tasks/turns/finish.py",
+        "tasks/turns/conversation_end.py",
         (('{"subtasks": planning.subtasks, "artifacts"', '{"artifacts"'),),
     ),
     Bug(
         "a conversation forgets what it has delivered",
         "nothing_lost",
-        "tasks/turns/finish.py",
+        "tasks/turns/conversation_end.py",
         (("together(planning.artifacts, more)", "together((), more)"),),
         seed=8,
     ),
     Bug(
         "a conversation forgets what answered its plans",
         "nothing_lost",
-        "tasks/turns/finish.py",
+        "tasks/turns/conversation_end.py",
         ((', "subplans": planning.accepted}', "}"),),
         seed=12,
     ),
     Bug(
         "a malformed plan delivers nothing",
         "nothing_lost",
-        "tasks/turns/tool_calls.py",
+        "tasks/turns/tools.py",
         (
             (
                 "                planning = with_artifacts(planning, asked.malformed)",
@@ -40,21 +40,21 @@ LOSING = [
     Bug(
         "a result that no task gave is no subtask's",
         "nothing_lost",
-        "tasks/turns/finish.py",
+        "tasks/turns/conversation_end.py",
         (("if is_asked or _is_result(each)]", "if _is_result(each)]"),),
         seed=6,
     ),
     Bug(
         "a task behind a tool is none",
         "nothing_lost",
-        "tasks/turns/finish.py",
+        "tasks/turns/conversation_end.py",
         (("if is_asked or _is_result(each)]", "if is_asked]"),),
         seed=7,
     ),
     Bug(
         "what a conversation waited for is forgotten with it",
         "nothing_lost",
-        "tasks/turns/finish.py",
+        "tasks/turns/conversation_end.py",
         (('            notes = {"unfinished": _about(inner, notes)}', "            notes = {}"),),
         seed=380,
     ),
@@ -96,7 +96,7 @@ LOSING = [
     Bug(
         "a run that reaches a limit tells nothing",
         "nothing_lost",
-        "machine/scheduler/termination.py",
+        "machine/scheduler/cancellation.py",
         (
             (
                 "scheduler.broken = add_all_partial_results(scheduler, error)",

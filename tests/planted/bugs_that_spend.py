@@ -43,7 +43,7 @@ SPENDING = [
     Bug(
         "a refusal of money in a finally takes the place of the first error",
         "spent",
-        "machine/scopes/suppression.py",
+        "machine/unwind.py",
         (
             (
                 '    return fields.get("type") != "RESOURCE_EXHAUSTION" or fields.get("reason") not in RESOURCES',

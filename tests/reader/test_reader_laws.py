@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from support.examples import examples
 
 from sexplang.reader import read, write
-from sexplang.reader.characters import find_hidden
-from sexplang.reader.flaw import Flaw
-from sexplang.reader.form_builder import MAKERS, Forms
+from sexplang.reader.characters import Flaw, find_hidden
+from sexplang.reader.parser import MAKERS, Forms
 from sexplang.reader.table_generator import grammar
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Form, Literal, TableForm, VectorForm

@@ -16,7 +16,7 @@ def test_the_table_is_what_the_grammar_gives():
 
 def test_every_alternative_of_the_grammar_has_its_method():
     """Nothing is reduced to a value that nobody makes."""
-    from sexplang.reader.form_builder import Forms
+    from sexplang.reader.parser import Forms
 
     methods = {row.split()[-1] for row in _table.STATES.splitlines() if "->" in row}
 

@@ -8,7 +8,7 @@ from support.running import answer, begun, limits
 from sexplang.machine import Suspended
 from sexplang.runtime.driver.run import Run
 from sexplang.runtime.journal.journal import Journal
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Record
 from sexplang.testing.program_writer import program
 

@@ -10,7 +10,7 @@ from runtime_support import begun, error_of, perform, table
 from sexplang.machine import Done
 from sexplang.runtime import Permissions, Refusal, drive
 from sexplang.runtime.files import confined_open, file_reader, file_writer
-from sexplang.runtime.files.path_patterns import matches
+from sexplang.terms.texts.wildcards import matches
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from sexplang.runtime.journal.journal import replay
 from sexplang.runtime.journal.recording_reader import lines
 from sexplang.terms.json.tagged import unpack
 from sexplang.terms.source import Source
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 
 TEXT = [{"type": "text", "text": "Tea is wet."}]
 USED = {"input_tokens": 70, "cache_read_input_tokens": 20, "output_tokens": 9}

@@ -13,7 +13,7 @@ from sexplang.machine import Done
 from sexplang.runtime import Endpoint, Journal, Refusal, Retries, choose_model, drive
 from sexplang.runtime.driver.events import Finished, Retrying, Said, Started
 from sexplang.runtime.models.adapters.messages import build_body, target
-from sexplang.runtime.models.circuit_breaker import backoff
+from sexplang.runtime.models.retry import backoff
 from sexplang.terms.model.roles import Models, read_models
 
 BOUNDED = Endpoint(silence=1, total=2, most_bytes=1_000_000)

@@ -11,7 +11,7 @@ from sexplang.machine import Done, Limits, start
 from sexplang.pipeline.pipeline import build, meter, tasks
 from sexplang.runtime import Endpoint, Journal, drive
 from sexplang.terms.source import Source
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 
 ASK = """(define (ask t)
   (get-in (model {max_tokens: 100 messages: [{role: "user" content: t}]}) ["content" 0 "text"]))

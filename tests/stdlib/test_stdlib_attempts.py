@@ -12,7 +12,7 @@ from support.running import UNANSWERED, begun, built, delivered, in_order
 import sexplang
 from sexplang.machine import Done, Failed, Suspended
 from sexplang.pipeline.pipeline import inspect
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 
 STEPS = {
     "(lambda (x) (+ x 1))": lambda x: x + 1,

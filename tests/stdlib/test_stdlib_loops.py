@@ -8,7 +8,7 @@ from support.running import UNANSWERED, begun, built, delivered, seen
 
 from sexplang.machine import Done, Failed, Suspended
 from sexplang.pipeline.pipeline import inspect
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 
 LOOP = """
 (define-effect (ask phase i))

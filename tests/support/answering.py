@@ -14,8 +14,9 @@ from support.running import built
 from sexplang.machine import Done, Failed, Limits, Suspended, start
 from sexplang.pipeline.pipeline import tasks
 from sexplang.terms.task import error_record
+from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.equality import equal
-from sexplang.terms.values.text import to_source, value_of
+from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Value
 
 ARGUMENTS = ("a", "b", "c", "d")

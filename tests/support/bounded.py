@@ -24,7 +24,7 @@ from sexplang.machine import Done, Failed, Limits, Suspended
 from sexplang.pipeline.pipeline import build
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Fault
 
 MEMORY = 1_500_000_000

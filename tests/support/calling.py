@@ -14,7 +14,7 @@ from sexplang.pipeline.pipeline import tasks
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_record
-from sexplang.terms.values.text import value_of
+from sexplang.terms.values.boundary import value_of
 
 TASKS = """
 (defatom say (params a) (instructions "say {{a}}"))

@@ -14,7 +14,7 @@ from support.running import UNANSWERED, answer
 
 from sexplang.terms.effect import Request
 from sexplang.terms.task import error_record, is_mistake
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 
 WHOM = "for whom"
 """What an environment holds the conversations under; no name of a program."""

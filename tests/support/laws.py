@@ -48,7 +48,7 @@ from sexplang.pipeline.pipeline import tasks
 from sexplang.runtime import Refusal
 from sexplang.runtime.journal.journal import Row, replay
 from sexplang.terms.diagnostic import Diagnostics
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Record
 from sexplang.testing.program_writer import EVERYTHING, EVERYWHERE, Shape, program
 

@@ -15,7 +15,7 @@ from sexplang.machine.scheduler.branches import sort_key
 from sexplang.pipeline.pipeline import meter, tasks
 from sexplang.runtime.models.adapters.scripted import shape_reply
 from sexplang.terms.task import error_record, make_failed_result
-from sexplang.terms.values.text import plain, value_of
+from sexplang.terms.values.boundary import plain, value_of
 from sexplang.terms.values.value import Record
 
 WORDS = "PAID-FOR"

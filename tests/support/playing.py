@@ -13,7 +13,8 @@ from sexplang.runtime.refusal import Refusal
 from sexplang.terms.effect import Request
 from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.source import Source
-from sexplang.terms.values.text import plain, to_source, value_of
+from sexplang.terms.values.boundary import plain, value_of
+from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault, Record, Symbol, Value, symbol
 
 UNASKED = ("print", "log", "progress")

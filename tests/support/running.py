@@ -13,7 +13,7 @@ from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import TaskSystem, error_record
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Fault, Record
 
 Answer = Callable[[str, tuple[Any, ...]], Any]

@@ -28,7 +28,7 @@ from support.oracle import Evaluator
 from sexplang.reader import read
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_record
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Fault, Record
 
 CANCELLED = error_record("TASK_FAILURE", "cancelled", "")

@@ -19,8 +19,7 @@ from sexplang.machine.frozen_runs import freeze, thaw
 from sexplang.primitives import lists, strings
 from sexplang.terms.program import Program
 from sexplang.terms.values import rope, sequences
-from sexplang.terms.values.boundary import LARGEST
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import LARGEST, plain
 
 LISTS = """
 (range ~)

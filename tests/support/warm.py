@@ -20,7 +20,11 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from importlib import import_module
 
 LOADED = (
-    *("sexplang.hosts.cli.run", "sexplang.hosts.settings.options", "sexplang.hosts.cli.commands"),
+    *(
+        "sexplang.hosts.cli.run",
+        "sexplang.hosts.settings.run_arguments",
+        "sexplang.hosts.cli.commands",
+    ),
     *(
         "sexplang.runtime.journal.recording_reader",
         "sexplang.runtime.traces",

@@ -18,7 +18,7 @@ from sexplang.terms.task import (
     make_failed_result,
 )
 from sexplang.terms.template import Param, Template
-from sexplang.terms.values.text import value_of
+from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Record, Value
 
 

@@ -5,7 +5,7 @@ from tasks_driver import converse, failure, says, system, template, uses
 
 from sexplang.terms.task import Perform
 from sexplang.terms.template import FilePaths, Limits, OutputFormat, Param, Template
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 
 FILE = FilePaths(source="literal", paths=("a.png",))
 HISTORY = (

@@ -3,7 +3,7 @@
 import pytest
 from tasks_driver import converse, failure, says, system, template
 
-from sexplang.tasks.settings import CONFLICT, MINIMAL
+from sexplang.tasks.start.call_settings import CONFLICT, MINIMAL
 from sexplang.terms.task import Broke, Conversation, Perform, sign, task_result
 from sexplang.terms.template import ContextManagement, FilePaths, Param, Template
 from sexplang.terms.values.value import Primitive, Record, symbol

@@ -27,7 +27,7 @@ from sexplang.terms.template import (
     Param,
     Template,
 )
-from sexplang.terms.values.text import value_of
+from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Value
 
 EARLIER = ({"role": "user", "content": "1"}, {"role": "assistant", "content": "2"})

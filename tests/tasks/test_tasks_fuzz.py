@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tasks_driver import matching, system, template, uses
 
-from sexplang.tasks.settings import DEFAULTS, effective, read_requested
+from sexplang.tasks.start.call_settings import DEFAULTS, effective, read_requested
 from sexplang.terms.task import Broke, Finished, Perform
 from sexplang.terms.template import ContextManagement, OutputFormat
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Fault, Record, symbol
 
 TOOLS = ("read_file", "lookup", "spawn_subtask", "request_user_input")

@@ -9,11 +9,11 @@ from attrs import evolve
 from tasks_driver import converse, failure, says, template, uses
 
 from sexplang.tasks import task_system
-from sexplang.tasks.settings import MINIMAL
+from sexplang.tasks.start.call_settings import MINIMAL
 from sexplang.templates import json_schema, read_reply, xml_words
 from sexplang.terms.task import Conversation, Finished, Perform, task_result
 from sexplang.terms.template import ContextManagement, FilePaths, OutputFormat, Param, Template
-from sexplang.terms.values.text import value_of
+from sexplang.terms.values.boundary import value_of
 
 LEGAL = [
     ("full", False, "disabled"),

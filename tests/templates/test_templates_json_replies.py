@@ -8,7 +8,7 @@ from support.examples import examples
 from benchmarks.json_corpus import SLIPS, Sloppy
 from sexplang.templates import read_reply
 from sexplang.terms.template import OutputFormat
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 
 # What has a meaning in JSON, in what looks like it, and around it.
 words = st.text("ab {}[]:,'\"“”/*#\\\n\té`-1", max_size=8)

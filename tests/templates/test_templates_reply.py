@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sexplang.templates import json_schema, read_reply
 from sexplang.terms.template import OutputFormat
-from sexplang.terms.values.text import plain, value_of
+from sexplang.terms.values.boundary import plain, value_of
 
 OBJECT = OutputFormat("json", "object")
 

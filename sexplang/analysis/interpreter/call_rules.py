@@ -52,7 +52,7 @@ SHIPPED: dict[tuple[str, str], Enter] = {}
 
 SHAPES: dict[type, Callable[..., "Seen | Steps"]] = {}
 """Rules for operations and tasks: `(m, shape, arguments, handling, span)`. `handler_rules` and
-`task_rules` fill the table."""
+`model_call_rules` fill the table."""
 
 
 @rule_for(Call)

@@ -10,8 +10,8 @@ from sexplang.analysis.domain.values import ANY, DATA, Abstract, Answer, Constan
 from sexplang.analysis.interpreter.call_rules import HIGHER, apply
 from sexplang.analysis.interpreter.handler_rules import failing, perform
 from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Steps, without_effects
+from sexplang.analysis.interpreter.model_call_rules import any_task, converse
 from sexplang.analysis.interpreter.node_rules import calls_of, within_budget
-from sexplang.analysis.interpreter.task_rules import any_task, converse
 from sexplang.terms.source import Span
 from sexplang.terms.values.value import Symbol, Task
 

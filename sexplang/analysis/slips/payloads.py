@@ -9,7 +9,7 @@ from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.model.payload import HISTORY, OPTIONS, PAYLOAD, flaw, option_meant, suggest_key
 from sexplang.terms.program import Program
 from sexplang.terms.source import Made
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Fault, Operation
 
 

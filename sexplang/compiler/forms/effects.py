@@ -1,17 +1,28 @@
-"""Effect forms to core: `perform`, `forward`, `handle`, `try` and `attempt`."""
+"""Effect forms to core: `perform`, `forward`, `handle`, `try`, `attempt`, branches, deadlines and
+budgets.
+"""
 
 from collections.abc import Generator
 from typing import Any
 
-from sexplang.compiler.calls.arguments import check_count, plain_arguments
-from sexplang.compiler.compilation import IN_CLAUSE, Lowered, Lowering, Steps
-from sexplang.compiler.forms.functions import duplicate
+from sexplang.compiler.calls import check_count, plain_arguments
+from sexplang.compiler.compilation import (
+    CALLS,
+    IN_CLAUSE,
+    KEPT,
+    KINDS,
+    TAIL,
+    Continuation,
+    Lowered,
+    Lowering,
+    Steps,
+)
 from sexplang.compiler.forms.shapes import word_of
-from sexplang.compiler.names.bindings import CALLS, KEPT, KINDS, TAIL, Continuation
-from sexplang.compiler.names.names import mention
-from sexplang.compiler.units.bodies import body
+from sexplang.compiler.functions import body, duplicate
+from sexplang.compiler.names import mention
 from sexplang.terms.core import (
     Attempt,
+    Budgeted,
     Call,
     Clause,
     Const,
@@ -19,7 +30,10 @@ from sexplang.terms.core import (
     Finally,
     Forward,
     Handle,
+    Par,
     PerformOp,
+    Race,
+    Timed,
 )
 from sexplang.terms.diagnostic import Label
 from sexplang.terms.form import Form, ListForm, Literal, Name
@@ -322,3 +336,41 @@ def _catch(c: Lowering, form: ListForm, item: ListForm) -> Generator[Any, Any, C
     c.restore_scope(place)
     params = (name.spelling,)  # type: ignore[union-attr]
     return Clause("error", params, inner, "never", tuple(words), span=item.span)
+
+
+def par(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(par e…)`"""
+    branches = yield from _branches(c, form)
+    return Par(branches, span=form.span) if branches else Const((), span=form.span)
+
+
+def race(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(race e…)`"""
+    return Race((yield from _branches(c, form)), span=form.span)
+
+
+def _branches(c: Lowering, form: ListForm) -> Generator[Any, Any, tuple[Core, ...]]:
+    c.scopes += 1
+    c.fence += 1
+    branches: tuple[Core, ...] = yield c.each(form.items[1:])
+    c.fence -= 1
+    return branches
+
+
+def with_timeout(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(with-timeout seconds e…)`"""
+    seconds, inner = yield from _scope(c, form)
+    return Timed(seconds, inner, span=form.span)
+
+
+def with_budget(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(with-budget {calls: n tokens: n usd: x seconds: s} e…)`"""
+    limits, inner = yield from _scope(c, form)
+    return Budgeted(limits, inner, span=form.span)
+
+
+def _scope(c: Lowering, form: ListForm) -> Generator[Any, Any, tuple[Core, Core]]:
+    c.scopes += 1
+    bound = yield c.lower(form.items[1])
+    inner = yield body(c, form.items[2:], 0, form.span)
+    return bound, inner

@@ -1,27 +1,37 @@
 """The table of special forms, with the function that lowers each."""
 
-from sexplang.compiler.calls.calls import call
-from sexplang.compiler.compilation import Lower, Lowered, Lowering
-from sexplang.compiler.forms.branches import par, race, with_budget, with_timeout
-from sexplang.compiler.forms.choices import and_, case, cond, if_, or_, thread, unless, when
-from sexplang.compiler.forms.effects import (
-    abandon,
-    attempt,
-    forward,
-    handle,
-    perform,
-    resume,
-    try_,
-)
-from sexplang.compiler.forms.lets import (
+from sexplang.compiler.calls import call
+from sexplang.compiler.compilation import Continuation, Keyword, Lower, Lowered, Lowering
+from sexplang.compiler.forms.control import (
+    and_,
     begin,
+    case,
+    cond,
+    if_,
     lambda_,
     let,
     let_star,
     letrec,
     loop,
+    or_,
     outside_body,
     recur,
+    thread,
+    unless,
+    when,
+)
+from sexplang.compiler.forms.effects import (
+    abandon,
+    attempt,
+    forward,
+    handle,
+    par,
+    perform,
+    race,
+    resume,
+    try_,
+    with_budget,
+    with_timeout,
 )
 from sexplang.compiler.forms.match import match
 from sexplang.compiler.forms.quotation import (
@@ -33,10 +43,9 @@ from sexplang.compiler.forms.quotation import (
     vector,
 )
 from sexplang.compiler.forms.shapes import PARTS, RESERVED, SHAPES
-from sexplang.compiler.names.bindings import Continuation, Keyword
-from sexplang.compiler.names.names import mention, reference
-from sexplang.compiler.units.declarations import top_level_only
-from sexplang.compiler.units.macros import report_misplaced, use
+from sexplang.compiler.macros import report_misplaced, use
+from sexplang.compiler.names import mention, reference
+from sexplang.compiler.unit_interface import top_level_only
 from sexplang.terms.core import Const, Core
 from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.macro import Macro

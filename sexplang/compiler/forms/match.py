@@ -3,13 +3,11 @@
 from collections.abc import Callable, Generator
 from typing import Any, TypeGuard
 
-from sexplang.compiler.calls.calls import lower_call
-from sexplang.compiler.compilation import Lowering, Steps
-from sexplang.compiler.forms.functions import REST, duplicate
+from sexplang.compiler.calls import lower_call
+from sexplang.compiler.compilation import Lowering, Place, Steps
 from sexplang.compiler.forms.quotation import datum, entries
 from sexplang.compiler.forms.shapes import word_of
-from sexplang.compiler.names.bindings import Place
-from sexplang.compiler.units.bodies import body
+from sexplang.compiler.functions import REST, body, duplicate
 from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.core import And, Call, CallPrimitive, Const, Core, If, Let, Local, MakeTable
 from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm, source_name

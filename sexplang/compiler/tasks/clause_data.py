@@ -14,7 +14,7 @@ from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.diagnostic import Label as Place
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm
 from sexplang.terms.texts.nearest import fewest_letters_off
-from sexplang.terms.values.text import plain
+from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Fault
 
 Read = Callable[[Lowering, Form], Any]

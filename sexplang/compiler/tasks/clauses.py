@@ -33,7 +33,7 @@ from sexplang.terms.template import (
     OutputFormat,
 )
 from sexplang.terms.texts.nearest import fewest_letters_off
-from sexplang.terms.values.text import value_of
+from sexplang.terms.values.boundary import value_of
 
 
 @frozen

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from sexplang.compiler.compilation import Lowering
-from sexplang.compiler.forms.functions import OPTIONAL, REST
 from sexplang.compiler.forms.shapes import word_of
+from sexplang.compiler.functions import OPTIONAL, REST
 from sexplang.compiler.tasks.clause_data import (
     data,
     flag,
@@ -23,7 +23,7 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, Label, ListForm, Name, source_name
 from sexplang.terms.source import Span
 from sexplang.terms.template import Param, Template, answering, usual_description
-from sexplang.terms.values.text import value_of
+from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Task
 
 Where = Callable[[str, str], Span]

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE
-from sexplang.hosts.settings.options import (
+from sexplang.hosts.settings.run_arguments import (
     INPUT,
     REPL_OPTIONS,
     RUN_OPTIONS,
@@ -163,7 +163,7 @@ def _run(words: tuple[str, ...], help: bool, **found: Any) -> int:
 
 
 def _no_input(words: list[str], given: dict[str, Any]) -> str:
-    from sexplang.hosts.settings.options import INPUT
+    from sexplang.hosts.settings.run_arguments import INPUT
 
     inputs = words if "expression" in given else words[1:]
     return next(word for word in inputs if not re.match(INPUT, word))

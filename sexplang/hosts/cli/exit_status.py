@@ -9,12 +9,13 @@ from contextlib import suppress
 from typing import Any
 
 from sexplang.hosts.cli.guard import FAILED, MISUSE, say
-from sexplang.hosts.settings.options import Settings
+from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_of
-from sexplang.terms.values.text import to_source, value_of
+from sexplang.terms.values.boundary import value_of
+from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault, Record, Value, has_failed
 
 

@@ -11,14 +11,15 @@ from sexplang.hosts.cli.guard import DONE, MISUSE
 from sexplang.hosts.cli.programs import outcome_of, permissions_of
 from sexplang.hosts.settings.configuration import apply_configuration
 from sexplang.hosts.settings.mcp_options import describe_tools, servers_of
-from sexplang.hosts.settings.options import Settings
+from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.pipeline.dispatcher import Dispatched
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.model.payload import OPTIONS
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_of
-from sexplang.terms.values.text import plain, to_source, value_of
+from sexplang.terms.values.boundary import plain, value_of
+from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault, Value
 
 READING = ("read-file", "now", "random", "timer")
@@ -41,8 +42,8 @@ def show_preview(settings: Settings, asked: Dispatched, source: Source) -> int:
     """
     from sexplang.runtime import Journal, Refusal, drive, performers
     from sexplang.runtime import Settings as RunSettings
-    from sexplang.runtime.driver.answers import OutputLost
-    from sexplang.runtime.driver.virtual_clock import VirtualClock
+    from sexplang.runtime.driver.deadlines import VirtualClock
+    from sexplang.runtime.driver.requests import OutputLost
     from sexplang.runtime.models import predict_model
 
     try:

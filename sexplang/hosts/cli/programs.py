@@ -1,17 +1,16 @@
 """Programs of the command line: sources to programs, programs to first outcomes."""
 
 import os
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sexplang.hosts.settings.options import Settings
 from sexplang.hosts.settings.path_arguments import folder_of
+from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.run_terms import Terms
 from sexplang.terms.source import Source
-from sexplang.terms.values.value import Fault, Value
+from sexplang.terms.values.value import Value
 
 if TYPE_CHECKING:
     from sexplang.machine import Limits
@@ -72,31 +71,6 @@ def check_index(path: str) -> None:
         hint = f"make one: sexplang index PATH --index {quote(path)}"
         title = f"there is no index `{path}`"
         raise Diagnostics([Diagnostic("file-not-found", title, hint=hint)])
-
-
-_MEASURE = "([0-9]{1,18}([.][0-9]*)?|[.][0-9]+)(e[-+]?[0-9]{1,2})?"
-
-
-_BUDGET = "for example --budget calls=20,tokens=50000,usd=0.5,seconds=60"
-
-
-def budget_of(text: str) -> dict[str, Value]:
-    """Return the table of a budget for `calls=20,usd=0.5`. Raises Diagnostics."""
-    from sexplang.machine.scopes.budgets import check_budget, no_bound
-
-    budget: dict[str, Value] = {}
-    try:
-        for part in text.split(","):
-            name, _, amount = part.partition("=")
-            if not re.fullmatch(_MEASURE, amount):
-                raise no_bound(part, _BUDGET)
-            if name in budget:
-                raise Fault("wrong-type", f"the bound `{name}` of the budget is given twice")
-            budget[name] = int(amount) if amount.isdigit() else float(amount)
-        return check_budget(budget, _BUDGET)
-    except Fault as fault:
-        hint = fault.hint or _BUDGET
-        raise Diagnostics([Diagnostic("bad-input", fault.message, hint=hint)]) from None
 
 
 def terms_of(

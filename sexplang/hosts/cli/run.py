@@ -19,19 +19,12 @@ from sexplang.hosts.cli.exit_status import (
     write_value,
 )
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
-from sexplang.hosts.cli.programs import (
-    budget_of,
-    build_program,
-    check_index,
-    outcome_of,
-    permissions_of,
-)
+from sexplang.hosts.cli.programs import build_program, check_index, outcome_of, permissions_of
 from sexplang.hosts.settings.configuration import apply_configuration
 from sexplang.hosts.settings.limit_options import limits_of
 from sexplang.hosts.settings.mcp_options import describe_tools, say_unprovided, servers_of
-from sexplang.hosts.settings.model_options import find_unused
-from sexplang.hosts.settings.options import Settings, check_files
 from sexplang.hosts.settings.path_arguments import folder_of, source_at, status_of, text_at
+from sexplang.hosts.settings.run_arguments import Settings, budget_of, check_files, find_unused
 from sexplang.package.process import hide
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program

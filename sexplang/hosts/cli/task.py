@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from sexplang.hosts.cli.exit_status import say_all, say_fault
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
-from sexplang.hosts.cli.programs import budget_of
 from sexplang.hosts.cli.run import perform
 from sexplang.hosts.settings.mcp_options import in_json, servers_of
-from sexplang.hosts.settings.model_options import find_unused
-from sexplang.hosts.settings.options import Settings
 from sexplang.hosts.settings.path_arguments import folder_of, status_of, text_at
+from sexplang.hosts.settings.run_arguments import Settings, budget_of, find_unused
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.package.process import hide
-from sexplang.tasks.start.parameters import values_of
+from sexplang.tasks.start.call_settings import values_of
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source

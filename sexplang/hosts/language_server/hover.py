@@ -7,8 +7,7 @@ from sexplang.hosts.language_server.outline import Outline
 from sexplang.hosts.language_server.scopes.declarations import comment_above
 from sexplang.hosts.language_server.scopes.meanings import Meaning, Parameter
 from sexplang.hosts.language_server.syntax_lines import syntax_of
-from sexplang.terms.values.text import to_source
-from sexplang.terms.values.type_text import type_words
+from sexplang.terms.values.text import to_source, type_words
 from sexplang.terms.values.value import Primitive, Task
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from sexplang.hosts.repl.colon_commands import Quit, obey
 from sexplang.hosts.repl.session import Session
 from sexplang.hosts.settings.configuration import apply_configuration
 from sexplang.hosts.settings.limit_options import limits_of
-from sexplang.hosts.settings.options import Settings
 from sexplang.hosts.settings.path_arguments import source_at
+from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.package.process import is_ending
 from sexplang.terms.diagnostic import Diagnostics
 
@@ -66,10 +66,10 @@ def _enter(session: Session, text: str | None, is_terminal: bool) -> None:
 
 
 def _texts(session: Session, is_terminal: bool) -> Iterator[str]:
-    from sexplang.hosts.repl import plain
+    from sexplang.hosts.repl import input_lines
 
     if not is_terminal:
-        return plain.texts(False)
+        return input_lines.texts(False)
     session.say("sexplang: :help says what there is, Ctrl-D leaves")
     try:
         from sexplang.hosts.repl.terminal import texts
@@ -77,5 +77,5 @@ def _texts(session: Session, is_terminal: bool) -> Iterator[str]:
         if missing.name != "prompt_toolkit":
             raise
         session.say(f"history and completion need prompt_toolkit; type: {_INSTALL}")
-        return plain.texts(True)
+        return input_lines.texts(True)
     return texts(session, os.environ)

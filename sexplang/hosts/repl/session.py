@@ -4,11 +4,11 @@ import sys
 from typing import Any, TextIO
 
 from sexplang.hosts.cli.programs import permissions_of, system_of
-from sexplang.hosts.repl.growth import GrowingProgram, beginning, in_pieces
+from sexplang.hosts.repl.redefinition import GrowingProgram, beginning, in_pieces
 from sexplang.hosts.settings.limit_options import limits_of
 from sexplang.hosts.settings.mcp_options import describe_tools, servers_of
-from sexplang.hosts.settings.options import Settings
 from sexplang.hosts.settings.path_arguments import folder_of, source_at, text_at
+from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.machine import Standing
 from sexplang.terms.classes.node import define, evolve, field

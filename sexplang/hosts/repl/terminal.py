@@ -12,10 +12,9 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
-from sexplang.hosts.repl.balance import indentation, is_whole
 from sexplang.hosts.repl.colon_commands import ORDERS
 from sexplang.hosts.repl.definitions import candidates
-from sexplang.hosts.repl.plain import MORE, PROMPT
+from sexplang.hosts.repl.input_lines import MORE, PROMPT, indentation, is_whole
 from sexplang.hosts.repl.session import Session
 from sexplang.package.process import is_ending
 

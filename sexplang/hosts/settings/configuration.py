@@ -7,8 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from sexplang.hosts.settings.model_options import parse_models
-from sexplang.hosts.settings.options import Settings
+from sexplang.hosts.settings.run_arguments import Settings, parse_models
 from sexplang.hosts.terminal.streams import wrap
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from sexplang.hosts.settings.configuration import NAME, sections, wrong
-from sexplang.hosts.settings.options import Settings
+from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.quota import MOST_DEPTH
 

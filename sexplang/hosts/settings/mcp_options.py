@@ -9,7 +9,7 @@ from sexplang.hosts.cli.exit_status import say_all
 from sexplang.hosts.cli.guard import DONE
 from sexplang.hosts.cli.programs import permissions_of
 from sexplang.hosts.settings.configuration import NAME, OWN_HINT, sections, wrong
-from sexplang.hosts.settings.options import Settings
+from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.streams import wrap
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.program import Program

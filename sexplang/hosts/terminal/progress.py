@@ -12,7 +12,7 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import Any, TextIO
 
-from sexplang.hosts.settings.options import Settings
+from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.hosts.terminal.usage_totals import UsageTotals
 from sexplang.hosts.terminal.work_tree import Line, State, WorkTree, flat

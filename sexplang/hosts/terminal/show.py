@@ -13,8 +13,7 @@ from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.source import Source, Span
 from sexplang.terms.values.abbreviation import abbreviate, shorten_names
-from sexplang.terms.values.text import LONGEST, to_source
-from sexplang.terms.values.text_size import text_size
+from sexplang.terms.values.text import LONGEST, text_size, to_source
 from sexplang.terms.values.value import Record
 
 TAB = 4

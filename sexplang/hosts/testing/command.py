@@ -10,8 +10,8 @@ from typing import Any
 from sexplang.hosts.cli.exit_status import say_all
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE
 from sexplang.hosts.settings.limit_options import parse_limits
-from sexplang.hosts.settings.model_options import pair
 from sexplang.hosts.settings.path_arguments import source_at, status_of
+from sexplang.hosts.settings.run_arguments import pair
 from sexplang.hosts.testing import Result, Test, collect, run_test
 from sexplang.hosts.testing.cases import LIMITS
 from sexplang.runtime.files.source_finder import TESTS

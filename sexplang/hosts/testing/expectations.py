@@ -15,7 +15,8 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.effect import Request
 from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
 from sexplang.terms.source import Source
-from sexplang.terms.values.text import text, to_source, value_of
+from sexplang.terms.values.boundary import value_of
+from sexplang.terms.values.text import text, to_source
 from sexplang.terms.values.value import Record, Value
 
 SHORT = 70

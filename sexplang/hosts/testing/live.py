@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-from sexplang.hosts.settings.model_options import parse_models
+from sexplang.hosts.settings.run_arguments import parse_models
 from sexplang.runtime.driver.events import model_name_of
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.effect import Request
 from sexplang.terms.source import Source
-from sexplang.terms.values.text import value_of
+from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Value
 
 Live = Callable[[Request], Value | None]

@@ -8,7 +8,8 @@ from typing import Any
 
 from sexplang.terms.effect import Request
 from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm
-from sexplang.terms.values.text import to_source, value_of
+from sexplang.terms.values.boundary import value_of
+from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Record, Symbol, Value
 
 LONGEST = 600

@@ -7,7 +7,6 @@ from sexplang.hosts.testing.cases import Test, report_malformed
 from sexplang.hosts.testing.live import Live, live
 from sexplang.hosts.testing.request_patterns import fits, operation_of
 from sexplang.hosts.testing.test_programs import UNASKED, beside, is_error, value_of_form
-from sexplang.runtime.files.path_patterns import matches, split_pattern
 from sexplang.runtime.models.adapters.scripted import (
     check_script,
     make_replies,
@@ -19,7 +18,8 @@ from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.effect import Request
 from sexplang.terms.form import Form, TableForm, VectorForm
-from sexplang.terms.values.text import plain, value_of
+from sexplang.terms.texts.wildcards import matches, split_pattern
+from sexplang.terms.values.boundary import plain, value_of
 from sexplang.terms.values.value import Fault, Value
 
 

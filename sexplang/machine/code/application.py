@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from sexplang.machine.errors import call_frame
 from sexplang.machine.handlers import ACROSS, perform, resume, resume_across
-from sexplang.machine.positions.error_positions import call_frame
 from sexplang.machine.stack import Closure, Continuation, Frame, Segment, Step
 from sexplang.machine.tasks.conversation import call_task
 from sexplang.terms.source import Span
@@ -28,7 +28,7 @@ _CALLED = frozenset([Task, Operation, Higher])
 Entry = Callable[[tuple[Value, ...], Frame, Segment, "Span | None"], Step]
 
 ENTRIES: dict[str, Entry] = {}
-"""The prelude functions that call back, by name; `higher` fills it."""
+"""The prelude functions that call back, by name; `roster` fills it."""
 
 LABELLED: dict[str, Callable[[tuple[Value, ...], tuple[str, ...], Frame, Segment], Step]] = {}
 """The entries that also take arguments by name."""

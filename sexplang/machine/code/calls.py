@@ -1,14 +1,21 @@
-"""Makers of calls: of primitives, of named functions, and of heads that are computed."""
+"""Makers of calls: of primitives, of named functions, and of heads that are computed.
 
+Arguments are evaluated from left to right: simple ones directly, the others with a frame each.
+`gather(maker, node, pieces, finish)` is code that evaluates the pieces and then does
+`finish(values, env, k, s)`, where `values` is a tuple. A frame holds the values so far. `enter`
+calls a function with them instead. The site table names each frame by the part of the node that it
+waits for.
+"""
+
+from collections.abc import Callable
 from contextlib import suppress
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 from sexplang.machine.code import operands
 from sexplang.machine.code import simple as pure
 from sexplang.machine.code.application import apply, apply_labelled, inputs_order
-from sexplang.machine.code.binary import both
-from sexplang.machine.code.gather import enter, gather
+from sexplang.machine.code.arithmetic import LEAST, MOST
 from sexplang.machine.code.maker import (
     HEAVIEST,
     MAX_NESTING,
@@ -20,17 +27,133 @@ from sexplang.machine.code.maker import (
     fits_inline,
     height,
 )
-from sexplang.machine.code.simple import add_call, locate
+from sexplang.machine.code.operands import with_span
+from sexplang.machine.code.simple import add_call, locate, outer
+from sexplang.machine.errors import call_frame, misfit, name_tasks, return_value, tasks_of
 from sexplang.machine.exits import ERRORS, Uncaught
 from sexplang.machine.handlers import perform, resume
-from sexplang.machine.positions.answer_misfits import misfit, name_tasks, tasks_of
-from sexplang.machine.positions.error_positions import call_frame, return_value
+from sexplang.machine.positions.sites import SECOND
 from sexplang.machine.stack import Closure, Code, Continuation, Frame, Run, Segment, Step
 from sexplang.machine.tasks.conversation import Wants, call_task
 from sexplang.terms import core
+from sexplang.terms.core import Core
 from sexplang.terms.quota import account, work
 from sexplang.terms.source import Span
-from sexplang.terms.values.value import Fault, Higher, Operation, Task, Value
+from sexplang.terms.values.value import Fault, Higher, Operation, Primitive, Task, Value
+
+Finish: TypeAlias = Callable[[tuple[Value, ...], Any, Frame, Segment], Step]
+
+
+def gather(maker: Maker, node: Core, pieces: list[Piece], finish: Finish) -> Run:
+    """Return code that evaluates the pieces in order and finishes with their values."""
+    first = _general(pieces, 0)
+    if first == len(pieces):
+        values = _values([piece.simple for piece in pieces])
+        return lambda env, k, s: finish(values(env), env, k, s)
+    before = _values([piece.simple for piece in pieces[:first]])
+    run = pieces[first].run
+    back = _after(maker, node, pieces, first, lambda between: _last(between, finish))
+    return lambda env, k, s: run(env, (back, k, env, before(env)), s)
+
+
+def enter(maker: Maker, node: Core, pieces: list[Piece], code: Code, depth: int) -> Run:
+    """Return code that evaluates the pieces and calls `code`, which was made `depth` levels up. At
+    least one piece needs a frame."""
+    first = _general(pieces, 0)
+    simples = [piece.simple for piece in pieces[:first]]
+    run = pieces[first].run
+    back = _after(maker, node, pieces, first, lambda between: _call_code(between, code))
+    if depth == 1 and not simples:
+        return lambda env, k, s: run(env, (back, k, env, (env[0],)), s)
+    if depth == 1 and len(simples) == 1:
+        (only,) = simples
+        return lambda env, k, s: run(env, (back, k, env, (env[0], only(env))), s)
+    if depth == 1 and len(simples) == 2:
+        left, right = simples
+        return lambda env, k, s: run(env, (back, k, env, (env[0], left(env), right(env))), s)
+    before = _values([outer(depth), *simples])
+    return lambda env, k, s: run(env, (back, k, env, before(env)), s)
+
+
+def _general(pieces: list[Piece], start: int) -> int:
+    """Return the index of the first piece from `start` on that is not simple, or the length."""
+    for at in range(start, len(pieces)):
+        if pieces[at].simple is None:
+            return at
+    return len(pieces)
+
+
+def _values(simples: list[Any]) -> Callable[[Any], tuple[Value, ...]]:
+    """Return a function of the environment that gives the values of simple pieces as a tuple."""
+    if not simples:
+        return lambda env: ()
+    if len(simples) == 1:
+        (only,) = simples
+        return lambda env: (only(env),)
+    if len(simples) == 2:
+        left, right = simples
+        return lambda env: (left(env), right(env))
+    if len(simples) == 3:
+        one, two, three = simples
+        return lambda env: (one(env), two(env), three(env))
+    return lambda env: tuple([simple(env) for simple in simples])
+
+
+def _after(
+    maker: Maker,
+    node: Core,
+    pieces: list[Piece],
+    first: int,
+    last: Callable[[list[Any]], Run],
+) -> Run:
+    """Return the resume of the frame that waits for the piece `first`."""
+    waits = [at for at in range(first, len(pieces)) if pieces[at].simple is None]
+    ends = [*waits[1:], len(pieces)]
+    back: Any = None
+    for at, end in reversed(list(zip(waits, ends, strict=True))):
+        between = [piece.simple for piece in pieces[at + 1 : end]]
+        back = last(between) if back is None else _next(between, pieces[end].run, back)
+        maker.enter(node, at, back)
+    return back  # type: ignore[no-any-return]
+
+
+def _last(between: list[Any], finish: Finish) -> Run:
+    if not between:
+        return lambda value, k, s: finish(k[3] + (value,), k[2], k[1], s)
+    values = _values(between)
+
+    def last(value: Value, k: Frame, s: Segment) -> Step:
+        env = k[2]
+        return finish(k[3] + (value,) + values(env), env, k[1], s)
+
+    return last
+
+
+def _call_code(between: list[Any], code: Code) -> Run:
+    if not between:
+        return lambda value, k, s: (code.body, k[3] + (value,), k[1], s)
+    values = _values(between)
+    return lambda value, k, s: (code.body, k[3] + (value,) + values(k[2]), k[1], s)
+
+
+def _next(between: list[Any], run: Run, back: Run) -> Run:
+    if not between:
+
+        def at_once(value: Value, k: Frame, s: Segment) -> Step:
+            env = k[2]
+            return run(env, (back, k[1], env, k[3] + (value,)), s)
+
+        return at_once
+    values = _values(between)
+
+    def onward(value: Value, k: Frame, s: Segment) -> Step:
+        env = k[2]
+        return run(env, (back, k[1], env, k[3] + (value,) + values(env)), s)
+
+    return onward
+
+
+# -- Makers of calls ------------------------------------------------------------------------------
 
 
 @combines(core.CallPrimitive, attrgetter("arguments"))
@@ -292,3 +415,102 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
             raise locate(error, span, env) from None
 
     return many if size else none
+
+
+# -- Primitives of two arguments ------------------------------------------------------------------
+
+# At least one needs a frame, as in `(+ (f x) (g x))`. The first value waits in the frame of the
+# second. An argument that calls a function with one simple value, the shape of most recursion,
+# saves a Python call.
+
+
+def both(
+    maker: Maker, node: core.CallPrimitive, primitive: Primitive, left: Piece, right: Piece
+) -> Run:
+    """Return code that calls the primitive with both values."""
+    two = with_span(primitive.function, node.span)
+    if left.simple is None and right.simple is not None:
+        return _under(maker.enter(node, 0, _first(two, right.simple)), left)
+    second = maker.enter(node, SECOND, _add(two) if primitive.name == "+" else _second(two))
+    if left.simple is not None:
+        return _with(left, second, right)
+    return _under(maker.enter(node, 0, _onward(second, right)), left)
+
+
+def _under(back: Run, piece: Piece) -> Run:
+    """Return the piece with a frame below it that holds the environment."""
+    if piece.jump is not None and len(piece.jump[1]) == 1:
+        code, (only,) = piece.jump
+        return lambda env, k, s: (code.body, (env[0], only(env)), (back, k, env), s)
+    run = piece.run
+    return lambda env, k, s: run(env, (back, k, env), s)
+
+
+def _with(left: Piece, back: Run, piece: Piece) -> Run:
+    """Return the piece with a frame below it that holds a simple value."""
+    simple = left.simple
+    if piece.jump is not None and len(piece.jump[1]) == 1:
+        code, (only,) = piece.jump
+        if left.constant is not None:
+            (value,) = left.constant
+            return lambda env, k, s: (code.body, (env[0], only(env)), (back, k, value), s)
+
+        def jump(env: Any, k: Frame, s: Segment) -> Step:
+            frame = (back, k, simple(env))
+            return code.body, (env[0], only(env)), frame, s
+
+        return jump
+    run = piece.run
+    return lambda env, k, s: run(env, (back, k, simple(env)), s)
+
+
+def _first(two: Any, last: Any) -> Run:
+    """Return the resume that takes the first value. The second is simple."""
+
+    def back(value: Value, k: Frame, s: Segment) -> Step:
+        below, env = k[1], k[2]
+        return below[0], two(value, last(env), env), below, s
+
+    return back
+
+
+def _onward(back: Run, piece: Piece) -> Run:
+    """Return the resume that takes the first value and evaluates the second."""
+    if piece.jump is not None and len(piece.jump[1]) == 1:
+        code, (only,) = piece.jump
+
+        def jump(value: Value, k: Frame, s: Segment) -> Step:
+            env = k[2]
+            return code.body, (env[0], only(env)), (back, k[1], value), s
+
+        return jump
+    run = piece.run
+
+    def onward(value: Value, k: Frame, s: Segment) -> Step:
+        return run(k[2], (back, k[1], value), s)
+
+    return onward
+
+
+def _second(two: Any) -> Run:
+    """Return the resume that takes the second value."""
+
+    def back(value: Value, k: Frame, s: Segment) -> Step:
+        below = k[1]
+        return below[0], two(k[2], value, None), below, s
+
+    return back
+
+
+def _add(two: Any) -> Run:
+    """Return the resume that takes the second value of `+`. It adds integers without a call."""
+
+    def back(value: Value, k: Frame, s: Segment) -> Step:
+        below, first = k[1], k[2]
+        if first.__class__ is int and value.__class__ is int:
+            made = first + value
+            if -0x3FFFFFFF < made < 0x3FFFFFFF or LEAST < made < MOST:
+                return below[0], made, below, s
+        return below[0], two(first, value, None), below, s
+
+    return back

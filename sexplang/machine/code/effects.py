@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sexplang.machine.code.gather import gather
+from sexplang.machine.code.calls import gather
 from sexplang.machine.code.maker import (
     LoopCode,
     Maker,
@@ -14,9 +14,9 @@ from sexplang.machine.code.maker import (
     makes,
 )
 from sexplang.machine.code.simple import locate
+from sexplang.machine.errors import call_frame
 from sexplang.machine.exits import ERRORS, EnterScope, Fork, Lost
 from sexplang.machine.handlers import forward, perform
-from sexplang.machine.positions.error_positions import call_frame
 from sexplang.machine.positions.sites import CLAUSE, KIND, STRIPPED
 from sexplang.machine.scopes.budgets import check_budget, timeout
 from sexplang.machine.stack import BOTTOM, Frame, Segment, Step

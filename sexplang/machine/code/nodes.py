@@ -4,7 +4,8 @@ from operator import attrgetter
 from typing import Any
 
 from sexplang.machine.code import simple as pure
-from sexplang.machine.code.gather import gather
+from sexplang.machine.code.calls import gather
+from sexplang.machine.code.loops import turn
 from sexplang.machine.code.maker import (
     LoopCode,
     Maker,
@@ -18,7 +19,6 @@ from sexplang.machine.code.maker import (
     height,
     makes,
 )
-from sexplang.machine.code.turns import turn
 from sexplang.machine.stack import Closure, Frame, Run, Segment, Step, make_closure
 from sexplang.terms import core
 from sexplang.terms.values.value import Fault, Value

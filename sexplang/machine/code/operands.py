@@ -8,7 +8,7 @@ Fault without a span gets that of the call.
 from collections.abc import Callable
 from typing import Any
 
-from sexplang.machine.code import arithmetic, comparisons, lists
+from sexplang.machine.code import arithmetic, lists
 from sexplang.machine.code.maker import Piece
 from sexplang.machine.code.simple import Env, Simple, listing, locate
 from sexplang.terms.quota import SMALL
@@ -19,7 +19,7 @@ from sexplang.terms.values.value import Fault, Primitive, Value
 Function = Callable[..., Value]
 Slow = arithmetic.Slow
 
-QUICK: dict[str, dict[str, Any]] = {**arithmetic.SHAPES, **comparisons.SHAPES, **lists.ON_TWO}
+QUICK: dict[str, dict[str, Any]] = {**arithmetic.SHAPES, **arithmetic.COMPARISONS, **lists.ON_TWO}
 """The makers of primitives on two integers or on two lists, by name and shape."""
 
 
@@ -72,7 +72,7 @@ def _on_two(primitive: Primitive, left: Piece, right: Piece, span: Span) -> Simp
             shape, a, b = "any any", left.simple, right.simple
         made = quick[shape](a, b, with_span(primitive.function, span))
     elif primitive.name == "equal?" and right.constant is not None and type(b) is int:
-        made = comparisons.is_integer(left.simple, b, with_span(primitive.function, span))
+        made = arithmetic.is_integer(left.simple, b, with_span(primitive.function, span))
     elif primitive.name == "get" and shape == "near constant" and type(b) is str:
         made = _field(a, b, with_span(primitive.function, span))
     elif primitive.name == "nth" and shape == "near constant" and type(b) is int and b >= 0:

@@ -5,19 +5,64 @@ on many elements in one turn of the loop. Any other call has a frame, since it m
 resumed. Collected results are a linked list `(earlier, value)`: a frame never changes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import chain, repeat, starmap
 from typing import Any, TypeAlias
 
 from sexplang.machine.code.application import Entry, apply
 from sexplang.machine.code.simple import add_call, locate
-from sexplang.machine.library.collect import group, items_of, iterate_chain, unlink
 from sexplang.machine.stack import Closure, Frame, Segment, Step
 from sexplang.terms.quota import SMALL, account, charge
 from sexplang.terms.source import Span
-from sexplang.terms.values.abbreviation import MOST
-from sexplang.terms.values.sequences import View
+from sexplang.terms.values.abbreviation import MOST, abbreviate
+from sexplang.terms.values.equality import firsts
+from sexplang.terms.values.sequences import LONG, View, whole_list
 from sexplang.terms.values.value import Fault, Primitive, Procedure, Value, truth
+
+
+def items_of(name: str, value: Value) -> tuple[Value, ...]:
+    """Return the list given to `name` as a tuple. Raises Fault `wrong-type`."""
+    if type(value) is tuple:
+        return value
+    if type(value) in LONG:
+        return whole_list(value)
+    hint = "`keys`, `values` and `string-split` give lists"
+    if isinstance(value, Procedure):
+        hint = f"the function comes first: `({name} {_FIRST.get(name, 'f xs')})`"
+        hint = "the function comes last: `(sort xs f)`" if name == "sort" else hint
+    raise Fault("wrong-type", f"`{name}` goes through a list, not {abbreviate(value)}", hint=hint)
+
+
+_FIRST = {"fold": "f init xs", "reduce": "f init xs", "apply": "f x … xs"}
+"""The usage of functions that take more than a function and a list."""
+
+
+def unlink(collected: Any, count: int) -> tuple[Value, ...]:
+    """Return the values of a linked list, oldest first."""
+    values: list[Value] = [None] * count
+    for at in range(count - 1, -1, -1):
+        collected, values[at] = collected
+    return tuple(values)
+
+
+def iterate_chain(collected: Any) -> Iterator[Value]:
+    """Return an iterator of the values of a linked list of lists, oldest first."""
+    found = []
+    while collected is not None:
+        collected, chunk = collected
+        found.append(chunk)
+    return chain.from_iterable(reversed(found))
+
+
+def group(results: tuple[Value, ...], extra: Any) -> Value:
+    """Return the items in groups of equal results, ordered by the first of each."""
+    groups: dict[int, list[Value]] = {}
+    for first, item in zip(firsts(results), extra[0], strict=True):
+        groups.setdefault(first, []).append(item)
+    return tuple([(results[first], tuple(members)) for first, members in groups.items()])
+
+
+# -- Walks ----------------------------------------------------------------------------------------
 
 Rows: TypeAlias = tuple[Value, ...]
 """Elements; tuples of arguments where a function is called on several lists."""

@@ -9,8 +9,15 @@ from typing import Any
 
 from sexplang.machine.code.application import apply
 from sexplang.machine.code.simple import locate as placed
-from sexplang.machine.library.collect import items_of, iterate_chain, unlink
-from sexplang.machine.library.iteration import add_caller, direct, each, same
+from sexplang.machine.library.iteration import (
+    add_caller,
+    direct,
+    each,
+    items_of,
+    iterate_chain,
+    same,
+    unlink,
+)
 from sexplang.machine.stack import Closure, Frame, Segment, Step
 from sexplang.terms.quota import account, work
 from sexplang.terms.source import Span

@@ -6,8 +6,8 @@ It is read from the site table on demand.
 from itertools import islice
 from typing import Any
 
+from sexplang.machine.errors import FailureSite, frames, span_in_frame
 from sexplang.machine.positions.environments import Scope, list_variables
-from sexplang.machine.positions.error_positions import FailureSite, frames, span_in_frame
 from sexplang.machine.positions.sites import CODE, ITEMS, SECOND, Sites
 from sexplang.machine.stack import Code, Frame
 from sexplang.terms.classes.node import define, field, frozen

@@ -2,16 +2,14 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeAlias, TypeGuard
 
 from immutables import Map
 
 from sexplang.machine import exits
-from sexplang.machine.scheduler.permits import Permits
-from sexplang.machine.scopes.accounts import Accounts, Held, Scope
-from sexplang.machine.scopes.budgets import Learned
-from sexplang.machine.scopes.suppression import NOTHING, Unwinding
+from sexplang.machine.scopes.budgets import Accounts, Held, Learned, Scope
 from sexplang.machine.stack import Frame, Segment, Step
+from sexplang.machine.unwind import NOTHING, Unwinding
 from sexplang.terms.classes.node import node
 from sexplang.terms.effect import Request
 from sexplang.terms.values.value import Record, Value
@@ -117,6 +115,28 @@ class Queued(Branch):
     def s(self) -> Segment:
         """The segments."""
         return self.step[3]
+
+
+Job: TypeAlias = tuple[str, ...]
+"""A job: its identity after those of the jobs around it."""
+
+Line: TypeAlias = tuple[Any, Any]
+"""A queue, first come first served: linked pairs from the front, and from the back."""
+
+
+@node(eq=False)
+class Permits:
+    """The jobs that have a permit, and those that wait for one."""
+
+    active: Map[Job, tuple[int, int]] = Map()
+    """The number of branches that wait for the host directly in the job, and of its active
+    children."""
+    used: int = 0
+    queued: Map[Job, tuple[Any, ...]] = Map()
+    """The branches, by path, that wait for the job's permit."""
+    line: Line = (None, None)
+    lines: Map[Job, Line] = Map()
+    """The waiting children, by the holder of the permit that they can have."""
 
 
 @node(eq=False)
@@ -271,3 +291,8 @@ def sort_key(identity: str) -> str:
 
 
 _LONG_NUMBER = re.compile("[0-9]{2,}")
+
+
+def is_graph(branch: Branch) -> TypeGuard[Forked]:
+    """Return whether a branch waits for the nodes of a graph."""
+    return isinstance(branch, Forked) and branch.after is not None and branch.cut is None

@@ -1,4 +1,4 @@
-"""Permits: how many jobs are done at a time, and which comes next.
+"""Permits: how many jobs are done at a time, which comes next, and how its branch waits.
 
 `(with-permit f)` begins a job. The jobs begun inside it are its children, so jobs form trees, and
 the path from the root names each. A job is active while a branch waits for the host in it or in one
@@ -9,35 +9,24 @@ that job.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from immutables import Map
+from sexplang.machine.code.application import apply
+from sexplang.machine.code.simple import locate
+from sexplang.machine.exits import AcquirePermit, AskHost, LimitReached
+from sexplang.machine.limits import too_many_scopes
+from sexplang.machine.scheduler.branches import Branch, Job, Line, Path, Permits, Queued, request_id
+from sexplang.machine.scheduler.cancellation import break_scope
+from sexplang.machine.stack import BOTTOM, Frame, Segment, Step
+from sexplang.machine.unwind import JOB
+from sexplang.terms.source import Span
+from sexplang.terms.values.value import Fault, Value
 
-from sexplang.terms.classes.node import node
-
-Job: TypeAlias = tuple[str, ...]
-"""A job: its identity after those of the jobs around it."""
-
-Line: TypeAlias = tuple[Any, Any]
-"""A queue, first come first served: linked pairs from the front, and from the back."""
+if TYPE_CHECKING:
+    from sexplang.machine.scheduler.scheduler import Scheduler
 
 _Waits = Callable[[Any, Job], bool]
 """Whether the branch at a path waits for the permit of a job."""
-
-
-@node(eq=False)
-class Permits:
-    """The jobs that have a permit, and those that wait for one."""
-
-    active: Map[Job, tuple[int, int]] = Map()
-    """The number of branches that wait for the host directly in the job, and of its active
-    children."""
-    used: int = 0
-    queued: Map[Job, tuple[Any, ...]] = Map()
-    """The branches, by path, that wait for the job's permit."""
-    line: Line = (None, None)
-    lines: Map[Job, Line] = Map()
-    """The waiting children, by the holder of the permit that they can have."""
 
 
 class PermitQueue:
@@ -184,3 +173,87 @@ def _take_front(line: Line) -> tuple[Job, Line]:
         while back is not None:
             front, back = (back[0], front), back[1]
     return front[0], (front[1], back)
+
+
+# -- Jobs -----------------------------------------------------------------------------------------
+
+_DEEPEST = 2_000
+"""The greatest depth of jobs in jobs. Each knows all around it."""
+
+
+def call_with_permit(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """Leave the loop until there is a permit."""
+    if len(s[3].jobs or ()) >= _DEEPEST:
+        raise LimitReached(too_many_scopes(_DEEPEST))
+    raise AcquirePermit(arguments[0], k, s, span)
+
+
+def begin_job(scheduler: "Scheduler", branch: Branch, left: AcquirePermit) -> None:
+    """Begin a job, or let it wait for a permit."""
+    path, ordinal = branch.path, branch.ordinal
+    context = left.s[3].with_permit(request_id(path, ordinal))
+    branch = Branch(path, ordinal + 1, branch.leaving)
+    job = (left.function, left.span)
+    step = (_call_job, job, BOTTOM, (JOB, left.k, left.s, context, None))
+    if scheduler.permits.acquire(context.jobs or ()):
+        scheduler.table.schedule(branch, step)
+    else:
+        _queue(scheduler, branch, step)
+
+
+def _call_job(job: tuple[Value, Span | None], k: Frame, s: Segment) -> Step:
+    """Call the function of a job that has its first permit."""
+    function, span = job
+    try:
+        return apply(function, (), k, s, span)
+    except Fault as fault:
+        raise locate(fault, span) from None
+
+
+def wait_for_permit(scheduler: "Scheduler", branch: Branch, left: AskHost) -> bool:
+    """Return whether the request belongs to a job without a permit. If so, the branch waits for
+    one."""
+    if scheduler.permits.acquire(left.s[3].jobs):
+        return False
+    asked = (left.operation, left.arguments, left.span)
+    _queue(scheduler, branch, (_ask_again, asked, left.k, left.s))
+    return True
+
+
+def _ask_again(asked: tuple[Any, ...], k: Frame, s: Segment) -> Step:
+    """Repeat a request of a job that had no permit and has one now."""
+    operation, arguments, span = asked
+    raise AskHost(operation, arguments, k, s, span)
+
+
+def _queue(scheduler: "Scheduler", branch: Branch, step: Step) -> None:
+    """Let the branch go on with the step when its job has a permit. The deadlines around it run
+    meanwhile."""
+    queued = Queued(branch.path, branch.ordinal, branch.leaving, step)
+    context = queued.s[3]
+    if context.scopes:
+        _, late = scheduler.ledger.find_timed(context.scopes)
+        if late is not None:
+            error = scheduler.ledger.accounts[late].expire()
+            break_scope(scheduler, branch, queued, late, error)
+            return
+        scheduler.ledger.count(context.scopes, 1)
+    scheduler.permits.queue(context.jobs, branch.path)
+    scheduler.table.branches[branch.path] = queued
+
+
+def grant_permits(scheduler: "Scheduler") -> bool:
+    """Grant the free permits to the jobs that came first. Return whether a branch goes on."""
+    branches = scheduler.table.branches
+
+    def waits(path: Path, job: Job) -> bool:
+        branch = branches.get(path)
+        return isinstance(branch, Queued) and bool(branch.step[3][3].jobs == job)
+
+    paths = scheduler.permits.grant_free(waits)
+    for path in sorted(paths, reverse=True):
+        branch = branches[path]
+        scheduler.withdraw(branch)
+        assert isinstance(branch, Queued)
+        scheduler.table.schedule(branch, branch.step)
+    return bool(paths)

@@ -5,23 +5,22 @@ have their values. A node may end the whole graph; unfinished nodes then give ni
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeGuard
+from typing import Any
 
 from sexplang.machine.code.application import apply
 from sexplang.machine.exits import EnterScope, JudgePlan, Settled
 from sexplang.machine.exits import Fork as Fork
 from sexplang.machine.handlers import fail
-from sexplang.machine.library.collect import items_of
+from sexplang.machine.library.iteration import items_of
 from sexplang.machine.limits import Limits
 from sexplang.machine.scheduler.branches import Branch, Forked
-from sexplang.machine.scopes.accounts import Accounts
-from sexplang.machine.scopes.budgets import check_budget
+from sexplang.machine.scopes.budgets import Accounts, check_budget
 from sexplang.machine.stack import Ctx, Frame, Segment, Step
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.plan import PlanLimits, PlanNode, Standing
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_record
-from sexplang.terms.values.materialization import materialize
+from sexplang.terms.values.boundary import materialize
 from sexplang.terms.values.value import Fault, Record, Value
 
 
@@ -93,11 +92,6 @@ def values_so_far(branch: Forked, cut: Mapping[int, Record]) -> tuple[Value, ...
     return tuple(
         [each.value if isinstance(each, Settled) else cut.get(at) for at, each in enumerate(found)]
     )
-
-
-def is_graph(branch: Branch) -> TypeGuard[Forked]:
-    """Return whether a branch waits for the nodes of a graph."""
-    return isinstance(branch, Forked) and branch.after is not None and branch.cut is None
 
 
 def add_finished(error: Record, finished: tuple[Value, ...]) -> Record:

@@ -5,51 +5,155 @@ until every branch waits again. Branches start in the order of their index, and 
 in the order in which they happen, so an outcome follows from the order of the deliveries alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sexplang.machine import exits
-from sexplang.machine.errors import too_many_subtasks
-from sexplang.machine.limits import Limits, too_many_model_calls
+from sexplang.machine.errors import all_failed, too_many_subtasks
+from sexplang.machine.limits import Limits, too_many_branches, too_many_model_calls
 from sexplang.machine.loop import STOPPED, look, run
 from sexplang.machine.scheduler.branches import (
     Branch,
     BranchTable,
+    Forked,
     Path,
     Queued,
     Ready,
     SchedulerState,
     Waiting,
+    branch_id,
+    make_fork,
     request_id,
 )
 from sexplang.machine.scheduler.cancellation import (
     abort_handler,
     break_scope,
     cancel,
-    fail_uncaught,
-    refuse_request,
-)
-from sexplang.machine.scheduler.forks import end_branch, fork
-from sexplang.machine.scheduler.jobs import begin_job, grant_permits, wait_for_permit
-from sexplang.machine.scheduler.partial_results import describe_expired
-from sexplang.machine.scheduler.permits import PermitQueue
-from sexplang.machine.scheduler.plan_graphs import judge
-from sexplang.machine.scheduler.slices import Pause, Slice, Slicing
-from sexplang.machine.scheduler.termination import (
     check_scope_depth,
     end_by_limit,
+    end_fork,
+    fail_uncaught,
     reach_limit,
+    refuse_request,
 )
+from sexplang.machine.scheduler.partial_results import errors_of_nodes
+from sexplang.machine.scheduler.permits import (
+    PermitQueue,
+    begin_job,
+    grant_permits,
+    wait_for_permit,
+)
+from sexplang.machine.scheduler.plan_graphs import judge, nodes_to_begin, start_of, values_so_far
 from sexplang.machine.scopes.budgets import Meter
-from sexplang.machine.scopes.deadlines import Ledger
-from sexplang.machine.stack import BOTTOM, BranchEnd, Exit, give
-from sexplang.machine.unwind import leave_scope, raise_error
+from sexplang.machine.scopes.deadlines import Ledger, Pause, Slice, Slicing
+from sexplang.machine.stack import BASE, BOTTOM, BranchEnd, Exit, Parent, Step, give
+from sexplang.machine.unwind import Unwinding, add_refusals, leave_scope, raise_error, suppress
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.effect import UNMADE, Part, Request, SoFar, partial_usage, unknown
 from sexplang.terms.task import error_of
-from sexplang.terms.values.materialization import materialize
+from sexplang.terms.values.boundary import materialize
 from sexplang.terms.values.value import Fault, Record, Value
 from sexplang.terms.work import Begins, Ends, Work
+
+_DEEPEST = 2_000
+"""The greatest depth of branches in branches. Each knows all around it."""
+
+
+def fork(scheduler: "Scheduler", branch: Branch, left: exits.Fork) -> None:
+    """Fork a branch, unless there would be too many branches."""
+    width, most = len(left.starts), scheduler.limits.branches
+    deep = len(branch.path) // 2 >= _DEEPEST
+    if deep or len(scheduler.table.branches) + min(width, left.limit) > most:
+        depth = _DEEPEST if deep else None
+        reach_limit(scheduler, branch, too_many_branches(most, depth), left)
+        return
+    made = make_fork(branch, left)
+    first = range(min(width, left.limit)) if left.after is None else nodes_to_begin(made, None)
+    _begin_branches(scheduler, made, first)
+
+
+def _begin_branches(scheduler: "Scheduler", branch: Forked, indexes: Sequence[int]) -> None:
+    """Start branches of a fork."""
+    around = branch.s[4] if branch.s[0] is BASE else None
+    onward = None if around is None else around.onward or around
+    parent = Parent(branch.s, len(branch.path) // 2, branch.k, onward)
+    context = branch.s[3]
+    base = (BASE, BOTTOM, None, context, parent)
+    steps = []
+    for index in reversed(indexes):
+        path = (*branch.path, branch.fork, index)
+        if context.work is not None:
+            work = _begin_span(scheduler, branch, path)
+            base = (BASE, BOTTOM, None, context.with_work(work), parent)
+        fn, a = branch.starts[index] if branch.after is None else start_of(branch, index)
+        steps.append((path, (fn, a, BOTTOM, base)))
+    scheduler.table.begin(steps)
+    scheduler.table.branches[branch.path] = branch.with_values(branch.values, len(indexes))
+
+
+def _begin_span(scheduler: "Scheduler", branch: Forked, path: Path) -> Work:
+    """Begin the traced work of a branch."""
+    kind = "race" if branch.race else "branch"
+    before = () if branch.after is None else branch.after[path[-1]]
+    after = tuple([branch_id((*path[:-1], each)) for each in before])
+    work = Work(branch_id(path), kind, str(path[-1]), branch.s[3].work, after)
+    scheduler.events.append(Begins(work, branch.path))
+    return work
+
+
+def end_branch(scheduler: "Scheduler", branch: Branch, left: BranchEnd) -> None:
+    """End a branch. Its parent gets its value, unless it was cancelled."""
+    value, table = left.value, scheduler.table
+    refusals: tuple[Record, ...] = ()
+    if isinstance(value, Unwinding):
+        refusals, value = value.suppressed, None
+    if not branch.path:
+        if scheduler.failing is not None:
+            scheduler.failing = suppress(scheduler.failing, refusals)
+        scheduler.ended, scheduler.value = True, value
+        return
+    del table.branches[branch.path]
+    forked = table.branches[branch.path[:-2]]
+    assert isinstance(forked, Forked)
+    if forked.s[3].work is not None:
+        error = value.error if isinstance(value, exits.Lost) else None
+        scheduler.events.append(Ends(branch_id(branch.path), materialize(error), branch.leaving))
+    values = forked.values.set(branch.path[-1], value)
+    parent = forked.with_values(values, -1)
+    if parent.cut is not None and refusals:
+        parent = evolve(parent, cut=add_refusals(parent.cut, refusals))
+    table.branches[parent.path] = parent
+    if parent.cut is not None:
+        if parent.alive == 0:
+            table.schedule(parent, parent.cut)
+    elif parent.race and not isinstance(value, exits.Lost):
+        end_fork(scheduler, parent, (parent.k[0], value, parent.k, parent.s))
+    elif isinstance(value, exits.Settled) and value.ends:
+        results = values_so_far(parent, errors_of_nodes(scheduler, parent))
+        end_fork(scheduler, parent, (parent.k[0], results, parent.k, parent.s))
+    elif len(values) == parent.width:
+        _join(scheduler, parent)
+    elif parent.after is not None:
+        _begin_branches(scheduler, parent, nodes_to_begin(parent, branch.path[-1]))
+    elif len(values) + parent.alive < parent.width:
+        _begin_branches(scheduler, parent, (len(values) + parent.alive,))
+
+
+def _join(scheduler: "Scheduler", parent: Forked) -> None:
+    """Let the fork go on with the values of its branches, which have all ended."""
+    k, s = parent.k, parent.s
+    values = tuple([parent.values[at] for at in range(parent.width)])
+    step: Step
+    if parent.after is not None:
+        step = k[0], values_so_far(parent, {}), k, s
+    elif parent.race:
+        step = raise_error, all_failed(values), k, s
+    else:
+        step = k[0], values, k, s
+    scheduler.table.schedule(parent, step)
+
+
+# -- The scheduler --------------------------------------------------------------------------------
 
 
 class Scheduler:
@@ -102,6 +206,8 @@ class Scheduler:
         self.withdrawn: list[str] = []
         self.events: list[Begins | Ends] = []
         """The work that began and ended, in a traced run."""
+        self.late: dict[str, int] = {}
+        """The steps taken in this delivery under each deadline that has passed."""
         self._taken: dict[Path, tuple[int, int]] = {}
         self._expired: list[tuple[Branch, str, Record]] = []
 
@@ -145,23 +251,12 @@ class Scheduler:
     def fire(self, id: str) -> None:
         """Let a deadline pass. Every branch under it that waits or computes ends there, one after
         the other, as soon as those that compute elsewhere wait."""
-        table = self.table
-        found = [
-            branch
-            for branch in table.before.values()
-            if isinstance(branch, (Waiting, Queued, Ready)) and id in branch.s[3].scopes
-        ]
-        found.sort(key=lambda branch: branch.path)
-        stopped = {branch.path for branch in found if isinstance(branch, Ready)}
-        table.ready = [path for path in table.ready if path not in stopped]
-        scope = self.ledger.fire(id)
-        error = scope.expire(self.steps - scope.began if stopped else None)
-        error = describe_expired(error, found)
+        found, error = self.ledger.expire(id, self.table, self.steps)
         self._expired[:0] = [(branch, id, error) for branch in found]
 
     def resume_slice(self, pause: Pause) -> None:
         """Begin the next slice at a pause."""
-        self.midway, self._taken = pause, pause.taken
+        self.midway, self._taken, self.late = pause, pause.taken, {**pause.late}
         self.table.ready, self._expired = [*pause.ready], [*pause.expired]
         if pause.touched is not None:
             self.permits.touch(pause.touched)
@@ -192,6 +287,11 @@ class Scheduler:
         for branch in waiting:
             self._take_back(branch)
         return [branch.request.id for branch in waiting]
+
+    def grace_left(self, scope: str) -> int:
+        """Return the steps that may still be taken in this delivery under a deadline that has
+        passed."""
+        return max(0, LATE_STEPS - self.late.get(scope, 0))
 
     # -- Waiting no more ------------------------------------------------------------------------
 
@@ -233,9 +333,9 @@ class Scheduler:
         step, before = branch.step, self.steps
         s = step[3]
         until = slicing = plan = rest = late = None
-        grace, midway = _LATE, self.midway
+        midway = self.midway
         if midway is not None:
-            rest, grace = self._rest(branch, midway)
+            rest = self._rest(branch, midway)
         if s[3].scopes:
             is_timed, late = (self.used_ledger or self.ledger).find_timed(s[3].scopes)
             if is_timed and self.slice is not None:
@@ -243,7 +343,7 @@ class Scheduler:
                 assert slicing is not None
                 until = slicing.until(branch, before, midway)
                 if until == before:
-                    self._halt(slicing, branch, rest, grace)
+                    self._halt(slicing, branch, rest)
                     return
         if step[0] is leave_scope:  # other code does the next step
             step = give(step[1], s)
@@ -252,12 +352,21 @@ class Scheduler:
         if s[3].plans:
             plan = self.ledger.allowance(s)
         used = before + _STRETCH if rest is None else before
+        grace = 0
         if late is not None:
+            grace = self.grace_left(late)
             until = before + grace if until is None else min(until, before + grace)
         left, self.steps = run(step, self.limits, used, plan, until, rest)
-        if late is not None and slicing is None:
-            while isinstance(left, exits.SliceEnd) and self.steps < before + grace:
-                left, self.steps = run(left.step, self.limits, self.steps, plan, until, left.rest)
+        if left.__class__ in _SPANS:
+            left = self._pass_spans(branch, left, used, plan, until)
+        if late is not None:
+            while (
+                slicing is None and isinstance(left, exits.SliceEnd) and self.steps < before + grace
+            ):
+                now = self.steps
+                left, self.steps = run(left.step, self.limits, now, plan, until, left.rest)
+                left = self._pass_spans(branch, left, now, plan, until)
+            self.late[late] = LATE_STEPS - grace + self.steps - before
         if plan is not None:
             self.ledger.charge_steps(s, self.steps - before)
         if until is not None:
@@ -265,12 +374,11 @@ class Scheduler:
                 slicing.count(branch, self.steps - before)
             if isinstance(left, exits.SliceEnd):
                 branch = evolve(branch, step=left.step)
-                grace -= 0 if late is None else self.steps - before
-                if late is not None and grace <= 0:
+                if late is not None and self.grace_left(late) <= 0:
                     self.table.branches[branch.path] = branch
                     break_scope(self, branch, branch, late, self.ledger.accounts[late].expire())
                 elif slicing is not None:
-                    self._halt(slicing, branch, left.rest, grace)
+                    self._halt(slicing, branch, left.rest)
                 return
         if isinstance(left, exits.LimitReached):
             taken = self.steps - before
@@ -284,21 +392,40 @@ class Scheduler:
                 return
         _AFTER[left.__class__](self, branch, left)
 
-    def _halt(
-        self, slicing: Slicing, branch: Ready, rest: tuple[int, int] | None, grace: int
-    ) -> None:
+    def _pass_spans(
+        self,
+        branch: Branch,
+        left: Exit,
+        used: int,
+        plan: tuple[str, int] | None,
+        until: int | None,
+    ) -> Exit:
+        """Go on over begins and ends of traced work. That work is traced takes no steps. `used` and
+        `plan` are those at the beginning of the run of steps."""
+        while isinstance(left, (exits.BeginSpan, exits.EndSpan)):
+            if isinstance(left, exits.BeginSpan):
+                step = self._begin_span(branch, left)
+            else:
+                self.events.append(Ends(left.work.id, materialize(left.error)))
+                step = left.step
+            now = self.steps - left.extra
+            allowed = None if plan is None else (plan[0], plan[1] - now + used)
+            left, self.steps = run(step, self.limits, now, allowed, until)
+        return left
+
+    def _halt(self, slicing: Slicing, branch: Ready, rest: tuple[int, int] | None) -> None:
         """Let the branch go on in another slice."""
         table = self.table
         table.schedule(branch, branch.step)
         stands = table.branches, table.ready, self._expired
         touched = None if self.used_permits is None else self.used_permits.touched
-        self.pause = slicing.pause(branch, self.ledger, rest, grace, *stands, touched)
+        self.pause = slicing.pause(branch, self.ledger, rest, self.late, *stands, touched)
 
-    def _rest(self, branch: Ready, midway: Pause) -> tuple[tuple[int, int] | None, int]:
+    def _rest(self, branch: Ready, midway: Pause) -> tuple[int, int] | None:
         """Return the rest of a branch that the end of a slice stopped."""
         self.midway = None
         is_same = self.table.before.get(midway.path) is branch
-        return (midway.rest, midway.grace) if is_same else (None, _LATE)
+        return midway.rest if is_same else None
 
     def _look(self, branch: Branch, scope: str) -> None:
         """Look at a deadline that begins, or that may have passed."""
@@ -362,15 +489,11 @@ class Scheduler:
         bounds = (self.limits.subagent_seconds, self.limits.subagent_calls)
         self.table.schedule(branch, (left.k[0], bounds, left.k, left.s))
 
-    def _begin_span(self, branch: Branch, left: exits.BeginSpan) -> None:
+    def _begin_span(self, branch: Branch, left: exits.BeginSpan) -> Step:
         work = Work(f"w{self.begun}", left.kind, left.name, left.s[3].work)
         self.begun += 1
         self.events.append(Begins(work, branch.path))
-        self.table.schedule(branch, (left.fn, (work, *left.data), left.k, left.s))
-
-    def _end_span(self, branch: Branch, left: exits.EndSpan) -> None:
-        self.events.append(Ends(left.work.id, materialize(left.error)))
-        self.table.schedule(branch, left.step)
+        return left.fn, (work, *left.data), left.k, left.s
 
     def _count_subtask(self, branch: Branch, left: exits.RequestSubtask) -> None:
         step = left.step
@@ -396,15 +519,15 @@ _AFTER: dict[type[Exit], Callable[[Scheduler, Branch, Any], None]] = {
     exits.LeaveScope: Scheduler._leave_scope,
     exits.AcquirePermit: begin_job,
     exits.ReadLimits: Scheduler._tell_limits,
-    exits.BeginSpan: Scheduler._begin_span,
     exits.RequestSubtask: Scheduler._count_subtask,
     exits.JudgePlan: Scheduler._judge_plan,
-    exits.EndSpan: Scheduler._end_span,
     exits.AbortHandler: abort_handler,
     exits.Uncaught: fail_uncaught,
     exits.StepInterrupt: Scheduler._continue,
 }
 """The action of the scheduler for each exit of the loop."""
+
+_SPANS = frozenset([exits.BeginSpan, exits.EndSpan])
 
 _LOOK = 17
 """The steps between two looks at memory, as a power of two."""
@@ -412,5 +535,5 @@ _LOOK = 17
 _STRETCH = 10
 """The steps that take about as long as to take up a branch and to leave it."""
 
-_LATE = 10_000
-"""The steps that a branch may take at a time under a deadline that has passed, to clean up."""
+LATE_STEPS = 10_000
+"""The steps that may be taken in a delivery under a deadline that has passed, to clean up."""

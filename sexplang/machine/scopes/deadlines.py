@@ -1,15 +1,41 @@
-"""The ledger of one delivery: which deadlines and budgets are counted down, spent or broken."""
+"""Deadlines: the ledger of those that are counted down, spent or broken, and the slices of time.
 
-from collections.abc import Iterator
+The machine has no clock. Under a timed form, a driver may have the run return every so many steps,
+at the entry of the form, and before a value leaves it. A deadline can then pass though no branch
+waits.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from sexplang.machine.exits import AskHost, EnterScope
-from sexplang.machine.scheduler.branches import Times, Waiting
-from sexplang.machine.scheduler.cut_short import waiting_error
-from sexplang.machine.scopes.accounts import Accounts, Bounds, Held, Scope
-from sexplang.machine.scopes.budgets import Meter, Refused, refund, reserve, settle, take_back
+from sexplang.machine.scheduler.branches import (
+    Branch,
+    BranchTable,
+    Job,
+    Path,
+    Queued,
+    Ready,
+    Times,
+    Waiting,
+    request_id,
+)
+from sexplang.machine.scheduler.partial_results import describe_expired, waiting_error
+from sexplang.machine.scopes.budgets import (
+    Accounts,
+    Bounds,
+    Held,
+    Meter,
+    Refused,
+    Scope,
+    refund,
+    reserve,
+    settle,
+    take_back,
+)
 from sexplang.machine.stack import Segment
 from sexplang.machine.unwind import CLEANING, SCOPE, UNWINDING
-from sexplang.terms.classes.node import evolve
+from sexplang.terms.classes.node import evolve, field, frozen, node
 from sexplang.terms.effect import Part, Request
 from sexplang.terms.values.value import Record, Value
 
@@ -193,13 +219,23 @@ class Ledger:
         known = [self.accounts[id] for id in scopes]
         return tuple([each for each in known if each.seconds is not None and not each.fired])
 
-    def fire(self, id: str) -> Scope:
-        """Let a deadline pass."""
+    def expire(self, id: str, table: BranchTable, steps: int) -> tuple[list[Branch], Record]:
+        """Let a deadline pass. Return the branches under it that wait or compute, which are to end
+        in this order, and the error for them. Those that compute are no longer ready."""
+        found: list[Branch] = [
+            branch
+            for branch in table.before.values()
+            if isinstance(branch, (Waiting, Queued, Ready)) and id in branch.s[3].scopes
+        ]
+        found.sort(key=lambda branch: branch.path)
+        stopped = {branch.path for branch in found if isinstance(branch, Ready)}
+        table.ready = [path for path in table.ready if path not in stopped]
         scope = evolve(self.accounts[id], fired=True)
         self.accounts = self.accounts.set(id, scope)
         if id in self.timers:
             self.timers = self.timers.delete(id)
-        return scope
+        error = scope.expire(steps - scope.began if stopped else None)
+        return found, describe_expired(error, found)
 
     def count(self, scopes: tuple[str, ...], by: int) -> None:
         """Count a branch that begins or ends to wait under the deadlines among the scopes."""
@@ -223,3 +259,94 @@ class Ledger:
                 self.timers = self.timers.delete(id)
                 closed.append(id)
         return opened, closed
+
+
+# -- Slices ---------------------------------------------------------------------------------------
+
+
+@frozen
+class Slice:
+    """The number of steps at a time. `stops` are places to return at, as Pause has them."""
+
+    steps: int = 1_000
+    stops: Mapping[str, Sequence[int]] = field(factory=dict)
+
+
+@node(eq=False)
+class Pause:
+    """The state of a run between two slices.
+
+    `at` is the identity of the next request of the branch that goes on; `steps` counts its steps
+    since it could have made that request. `scopes` are the deadlines around it, outermost first.
+    """
+
+    at: str
+    steps: int
+    scopes: tuple[Scope, ...]
+    path: Path
+    rest: tuple[int, int] | None
+    """The least number of further frames and of further elements, if only the end of the slice
+    stopped the branch."""
+    late: dict[str, int]
+    """The steps taken in this delivery under each deadline that has passed."""
+    ready: tuple[Path, ...]
+    """The branches that go on, the next one last."""
+    expired: tuple[tuple[Branch, str, Record], ...]
+    """The branches that a deadline ends when no other can go on, each with its scope and its
+    error."""
+    taken: dict[Path, tuple[int, int]]
+    """The steps of branches that go on at once or have no place yet, since they had this
+    ordinal."""
+    touched: tuple[Job, ...] | None = None
+    """The jobs whose permits are granted again when no branch can go on. None without jobs."""
+
+
+class Slicing:
+    """The slice of one delivery."""
+
+    def __init__(self, given: Slice, steps: int, taken: dict[Path, tuple[int, int]]) -> None:
+        self._end = steps + given.steps
+        self._stops = given.stops
+        self._taken = dict(taken)
+        self._looks: Path | None = None
+
+    def look(self, path: Path) -> None:
+        """End the slice before the branch goes on: it has entered a form, or is to leave it."""
+        self._looks = path
+
+    def until(self, branch: Ready, steps: int, midway: Pause | None) -> int:
+        """Return the step of the run up to which a branch under a deadline goes on. It returns once
+        at each stop."""
+        if branch.path == self._looks:
+            return steps
+        end = max(self._end, steps)
+        at, taken = request_id(branch.path, branch.ordinal), self._of(branch)
+        is_seen = midway is not None and (midway.at, midway.steps) == (at, taken)
+        stops = [stop - taken for stop in self._stops.get(at, ())]
+        return min([end, *[steps + left for left in stops if left > (0 if is_seen else -1)]])
+
+    def count(self, branch: Ready, steps: int) -> None:
+        """Count steps of the branch."""
+        self._taken[branch.path] = branch.ordinal, self._of(branch) + steps
+
+    def pause(
+        self,
+        branch: Ready,
+        ledger: Ledger,
+        rest: tuple[int, int] | None,
+        late: dict[str, int],
+        branches: Any,
+        ready: list[Path],
+        expired: list[tuple[Branch, str, Record]],
+        touched: tuple[Job, ...] | None,
+    ) -> Pause:
+        """End the slice; the branch goes on in another."""
+        at, scopes = request_id(branch.path, branch.ordinal), ledger.running(branch.s[3].scopes)
+        go_on = (Ready, Queued)
+        taken = {x: steps for x, steps in self._taken.items() if isinstance(branches.get(x), go_on)}
+        stands = at, self._of(branch), scopes, branch.path, rest, {**late}
+        return Pause(*stands, (*ready,), (*expired,), taken, touched)
+
+    def _of(self, branch: Ready) -> int:
+        ordinal, steps = self._taken.get(branch.path, (-1, 0))
+        return steps if ordinal == branch.ordinal else 0

@@ -6,9 +6,9 @@ two replies, so a continuation captured here captures the conversation.
 
 from typing import Any, Literal, TypeAlias
 
+from sexplang.machine.errors import return_value
 from sexplang.machine.exits import BeginSpan, EndSpan, EnterScope, Fork
 from sexplang.machine.handlers import fail, is_handled, perform
-from sexplang.machine.positions.error_positions import return_value
 from sexplang.machine.stack import BOTTOM, Code, Ctx, Frame, Segment, Step, leave, make_closure
 from sexplang.machine.unwind import ClauseCode, HandlerKind
 from sexplang.terms.classes.node import evolve
@@ -26,7 +26,7 @@ from sexplang.terms.task import (
     longer,
     make_failed_result,
 )
-from sexplang.terms.values.materialization import materialize
+from sexplang.terms.values.boundary import materialize
 from sexplang.terms.values.value import Fault, Record, Task, Value, answer_of
 from sexplang.terms.work import Work
 
@@ -46,7 +46,7 @@ def call_task(
     context = s[3]
     call = task, materialize(inputs), overrides and materialize(overrides), wants, None
     if context.work is not None:
-        return leave, BeginSpan(_begin, call, k, s, "task", task.template.name), k, s
+        return leave, BeginSpan(_begin, call, k, s, "task", task.template.name, 2), k, s
     return _begin((None, *call), k, s)
 
 
@@ -58,7 +58,7 @@ def continue_task(
     wants: Wants = "result"
     call: Any = task, {"words": words}, {}, wants, over[1:]
     if s[3].work is not None:
-        return leave, BeginSpan(_begin, call, k, s, "task", task.template.name), k, s
+        return leave, BeginSpan(_begin, call, k, s, "task", task.template.name, 2), k, s
     return _begin((None, *call), k, s)
 
 
@@ -128,7 +128,7 @@ def _go_on(
     if want.span_events and context.work is not None:
         return (
             leave,
-            BeginSpan(_tell, (want,), BOTTOM, s, "compaction", want.span_events),
+            BeginSpan(_tell, (want,), BOTTOM, s, "compaction", want.span_events, 2),
             BOTTOM,
             s,
         )
@@ -141,7 +141,7 @@ def _go_on(
 def _tell(told: tuple[Work, Perform], k: Frame, s: Segment) -> Step:
     """Begin and end the work that a conversation did by itself."""
     work, want = told
-    return leave, EndSpan(work, None, (_go_on_traced, want, BOTTOM, s)), BOTTOM, s
+    return leave, EndSpan(work, None, (_go_on_traced, want, BOTTOM, s), 2), BOTTOM, s
 
 
 def _go_on_traced(want: Perform, k: Frame, s: Segment) -> Step:
@@ -161,7 +161,9 @@ def _over(work: Work | None, error: Record | None, step: Step) -> Step:
     """End the traced work of a conversation."""
     if work is None:
         return step
-    return leave, EndSpan(work, error, step), step[2], step[3]
+    fn, _, k, s = step
+    # A value that returns to the frame on top takes no step.
+    return leave, EndSpan(work, error, step, 2 if fn is k[0] else 1), k, s
 
 
 def _with_items(context: Ctx, items: tuple[Value, ...]) -> Ctx:
@@ -216,17 +218,6 @@ COMPACTION = make_closure(_COMPACT, ({},))
 CONVERSATION = HandlerKind({"error": (ClauseCode(_fail, 1, "never", ()),)}, None)
 """The kind of conversations. Data is the session, the traced work, whether a deadline of the
 template is the next segment below, and the task if the call gives its TaskResult."""
-
-
-def conversations(s: Segment, node: Segment) -> list[Session]:
-    """Return the sessions of the conversations between `s` and `node`, innermost first."""
-    sessions = []
-    while s is not node and s is not None:
-        if s[0] is CONVERSATION:
-            sessions.append(s[4][0])
-        below = s[2]
-        s = below if below is not None or s[4] is None else s[4].s
-    return sessions
 
 
 def _give_failed(env: Any, k: Frame, s: Segment) -> Step:

@@ -1,16 +1,15 @@
 """The primitives of `stdlib/` for tasks: to find a task, to run it, to make a result."""
 
 from sexplang.machine.code.application import apply, task_inputs
-from sexplang.machine.errors import error_from
+from sexplang.machine.errors import call_frame, error_from
 from sexplang.machine.exits import BeginSpan, EndSpan, ReadLimits
 from sexplang.machine.handlers import fail
-from sexplang.machine.positions.error_positions import call_frame
 from sexplang.machine.stack import BOTTOM, Frame, Kind, Linked, Segment, Step, give
 from sexplang.machine.tasks.conversation import call_task, continue_task
 from sexplang.terms.source import Span
 from sexplang.terms.task import STATUSES, error_record, task_result
 from sexplang.terms.values.abbreviation import abbreviate
-from sexplang.terms.values.materialization import materialize
+from sexplang.terms.values.boundary import materialize
 from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import (
     Fault,
@@ -228,7 +227,7 @@ def as_work(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | Non
         raise Fault("wrong-type", "`as-work` takes two texts and a function")
     if s[3].work is None:
         return apply(function, (), k, s, span)
-    raise BeginSpan(_work, (function, span), k, s, kind, name)
+    raise BeginSpan(_work, (function, span), k, s, kind, name, 1)
 
 
 def _work(begun: tuple[Work, Value, Span | None], k: Frame, s: Segment) -> Step:
@@ -237,13 +236,14 @@ def _work(begun: tuple[Work, Value, Span | None], k: Frame, s: Segment) -> Step:
 
 
 def _end_work(value: Value, s: Segment) -> Step:
-    raise EndSpan(s[3].work, None, give(value, s))
+    raise EndSpan(s[3].work, None, give(value, s), 1)
 
 
 WORK = Kind("work", _end_work)
 """The segment around a piece of traced work. If it is unwound, the work has not come to its end."""
 
 WORK.stripped = Kind("work that is left", give)
+WORK.is_traced = WORK.stripped.is_traced = True
 
 
 def _drop_nil(overrides: Value) -> dict[str, Value]:

@@ -7,9 +7,9 @@ is called where the conversation asks for it.
 from typing import Any
 
 from sexplang.machine.code.application import fill
+from sexplang.machine.errors import return_value
 from sexplang.machine.exits import AskHost
 from sexplang.machine.handlers import plain_arguments
-from sexplang.machine.positions.error_positions import return_value
 from sexplang.machine.stack import Code, Frame, Linked, Segment, Step, leave, make_closure
 from sexplang.machine.tasks.conversation import FUNCTION, TOLD
 from sexplang.terms.values.value import Fault

@@ -23,9 +23,8 @@ from sexplang.terms.quota import work
 from sexplang.terms.source import Span
 from sexplang.terms.task import error_of
 from sexplang.terms.values.abbreviation import abbreviate
-from sexplang.terms.values.boundary import without_functions
-from sexplang.terms.values.materialization import materialize
-from sexplang.terms.values.text import plain, text, to_source, value_of
+from sexplang.terms.values.boundary import materialize, plain, value_of, without_functions
+from sexplang.terms.values.text import text, to_source
 from sexplang.terms.values.value import Fault, Record, Symbol, Value
 
 PlanKey: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...]]

@@ -42,8 +42,13 @@ class Deadlines:
     """Return an awaitable that ends after the given seconds."""
     passed_deadlines: Callable[[], PassedDeadlines] | None = None
     """In a replay, the deadlines that fired while the recorded run computed."""
+    check_end: Callable[[int], None] = lambda passed: None
+    """In a replay, a function that raises Unrecorded if the recording lacks the rest of the run.
+    Its argument is the number of deadlines that fired while the run computed."""
     slice: Slice = Slice()
     """The steps that the run may take before the next look at the clock."""
+    _fired: set[str] = field(factory=set)
+    """In a replay, the scopes that fired while the run computed."""
     _due: dict[str, float] = field(factory=dict)
     """The monotonic time at which each scope expires."""
 
@@ -66,10 +71,16 @@ class Deadlines:
                 self.passed_deadlines = None
 
     def find_passed(self, pause: Pause) -> str | None:
-        """Return the outermost expired scope of a paused computation, or None."""
+        """Return the outermost expired scope of a paused computation, or None. Raises Unrecorded
+        if a recording that is cut does not say."""
         if self.passed_deadlines is not None:
             known, here = self.passed_deadlines(), (pause.at, pause.steps)
-            return next((each.id for each in pause.scopes if known.get(each.id) == here), None)
+            found = next((each.id for each in pause.scopes if known.get(each.id) == here), None)
+            if found is not None:
+                self._fired.add(found)
+            else:
+                self.check_end(len(self._fired))
+            return found
         now = monotonic()
         for scope in pause.scopes:
             assert scope.seconds is not None
@@ -87,3 +98,52 @@ class Deadlines:
     def _until(self, id: str, seconds: float, now: float) -> float:
         """Return the expiry time of a scope. The clock of a scope starts at the first call."""
         return self._due.setdefault(id, now + seconds)
+
+
+# -- The clock of a preview -----------------------------------------------------------------------
+
+# Its time passes only when nothing else is at work, so requests beside a `sleep` are shown before
+# the sleep ends.
+
+_QUIET = 5
+"""Turns of the event loop without activity before time passes. A reply takes two turns to lead to
+the next request."""
+
+
+class VirtualClock:
+    """The elapsed seconds and the wake-up times of sleepers."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+        self._until: list[float] = []
+        self._busy = 0
+        self._quiet = 0
+
+    async def sleep(self, seconds: float) -> None:
+        """Sleep until all shorter sleeps are over and no performer is at work."""
+        import anyio
+
+        mine = self._now + seconds
+        self._until.append(mine)
+        self._quiet = 0
+        try:
+            while self._busy or mine > min(self._until) or self._quiet < _QUIET:
+                await anyio.sleep(0.001 if self._busy else 0)
+                if mine == min(self._until):
+                    self._quiet += 1
+            self._now = mine
+        finally:
+            self._until.remove(mine)
+            self._quiet = 0
+
+    async def perform_busy(self, performer: Callable[[Any], Any], request: Any) -> Any:
+        """Call a performer and await its reply; time does not pass meanwhile."""
+        from inspect import isawaitable
+
+        self._busy += 1
+        try:
+            given = performer(request)
+            return await given if isawaitable(given) else given
+        finally:
+            self._busy -= 1
+            self._quiet = 0

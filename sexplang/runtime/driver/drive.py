@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sexplang.guards.interrupt import GRACE, GraceOver, Interrupt, ending, interruptible
 from sexplang.machine import Done, Failed, Outcome, Suspended
-from sexplang.runtime.driver.answers import OutputLost, Performers, Watch
+from sexplang.runtime.driver.requests import OutputLost, Performers, Watch
 from sexplang.runtime.driver.run import Run
 from sexplang.runtime.journal.journal import Journal
 

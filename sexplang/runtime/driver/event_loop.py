@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from sexplang.guards.interrupt import GraceOver, ending
-from sexplang.runtime.driver.answers import (
+from sexplang.runtime.driver.requests import (
     OutputLost,
     attempts_of,
     close_awaitable,
@@ -29,7 +29,7 @@ from sexplang.terms.classes.node import define, field
 from sexplang.terms.effect import Request
 
 if TYPE_CHECKING:
-    from sexplang.runtime.models.attempts import Attempts
+    from sexplang.runtime.models.retry import Attempts
 
 SLICE = 0.005
 """Seconds for requests that do not wait, before the event loop gets its turn."""

@@ -22,10 +22,15 @@ from sexplang.machine import (
     hold_attempt,
     state_of,
 )
-from sexplang.runtime.driver.answers import (
+from sexplang.runtime.driver.deadlines import Deadlines
+from sexplang.runtime.driver.events import Finished, Queued, Started, Withdrawn
+from sexplang.runtime.driver.requests import (
     PLAIN_CLASSES,
     DeferredReply,
+    InFlight,
     Performers,
+    RequestQueue,
+    SingleFlight,
     Watch,
     attempts_of,
     close_awaitable,
@@ -34,10 +39,6 @@ from sexplang.runtime.driver.answers import (
     read_reply,
     refuse_unhandled,
 )
-from sexplang.runtime.driver.deadlines import Deadlines
-from sexplang.runtime.driver.events import Finished, Queued, Started, Withdrawn
-from sexplang.runtime.driver.request_queue import RequestQueue
-from sexplang.runtime.driver.single_flight import InFlight, SingleFlight
 from sexplang.runtime.journal.journal import (
     ATTEMPT,
     Journal,
@@ -425,7 +426,11 @@ class Run:
         """Continue the computation until every branch waits. An expired deadline ends what it
         encloses."""
         while (pause := self._pause) is not None:
-            scope = self.deadlines.find_passed(pause)
+            try:
+                scope = self.deadlines.find_passed(pause)
+            except Unrecorded as refusal:
+                self._stop(refusal.error)
+                break
             if scope is not None and not self._record(
                 make_deadline_row(scope, pause.at, pause.steps)
             ):
@@ -448,8 +453,8 @@ class Run:
             self._pause = None
         gone = after.withdrawn
         if gone or self.in_flight.withdrawal_rows:
-            begun = [self._open[id].request for id in gone if id in self._open]
-            for each in self._make_withdrawal_rows(begun):
+            over = [self._open[id].request for id in gone if id in self._open]
+            for each in self._make_withdrawal_rows([*over, *self._queue.find_new(gone)]):
                 if not self._record(each):
                     return
         if self.trace is not None:
@@ -472,10 +477,10 @@ class Run:
             return False
         return True
 
-    def _make_withdrawal_rows(self, begun: Iterable[Request]) -> list[Row]:
-        """Return the rows of started requests that were withdrawn. A replay must not receive
-        replies to them."""
-        others = [each for each in begun if each.operation != "model"]
+    def _make_withdrawal_rows(self, over: Iterable[Request]) -> list[Row]:
+        """Return the rows of withdrawn requests. A replay must not receive replies to them: also to
+        those that were not started, since it may be quicker."""
+        others = [each for each in over if each.operation != "model"]
         return [
             *self.in_flight.withdrawal_rows.values(),
             *[

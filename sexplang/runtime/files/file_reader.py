@@ -10,11 +10,10 @@ from typing import Any
 
 from sexplang.guards.secrets import redact_bytes
 from sexplang.runtime.files.confined_open import open_confined, open_inside, real_path_of
-from sexplang.runtime.files.path_patterns import matches, split_pattern
 from sexplang.runtime.files.surrogates import is_text
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refuse
-from sexplang.terms.texts.wildcards import LONGEST
+from sexplang.terms.texts.wildcards import LONGEST, matches, split_pattern
 
 MOST_BYTES = 1_000_000
 MOST_NAMES = 100_000

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import Any
 
-from sexplang.runtime.driver.answers import DeferredReply
+from sexplang.runtime.driver.requests import DeferredReply
 from sexplang.runtime.journal.journal import ATTEMPT, digest
 from sexplang.runtime.refusal import Refusal, Unrecorded, refuse
 from sexplang.terms.classes.node import define, field
@@ -53,6 +53,8 @@ class RecordedRun:
     """Digests of requests that a cancellation from outside ended."""
     is_torn: bool = False
     """Whether the last line is incomplete and left out."""
+    is_cut: bool = False
+    """Whether the recording stops before its run ended."""
     _delivered: set[int] = field(factory=set)
     _next: int = 0
 
@@ -67,15 +69,43 @@ class RecordedRun:
             self.other_replies[row.id, row.digest] = at
 
     def repeat_reply(self, request: Request) -> Value:
-        """Return the recorded reply of time or chance. Raises Refusal for a recorded failure, and
-        Unrecorded if the recording has no such reply."""
-        at = self.other_replies.get((request.id, digest(request.operation, request.arguments)))
+        """Return the recorded reply of time or chance; None for a request that is withdrawn before
+        it has one. Raises Refusal for a recorded failure, and Unrecorded if the recording has no
+        such request."""
+        asked = digest(request.operation, request.arguments)
+        at = self.other_replies.get((request.id, asked))
+        if at is None and request.id in self.withdrawn_calls.get(asked, ()):
+            return None
         if at is None:
             words = f"{self.path} does not say what `{request.operation}` gave here"
             raise Unrecorded(_make_mismatch(self.path, words, request).error)
         if self.rows[at].failed:
             raise Refusal(self.rows[at].value)
         return self.rows[at].value
+
+    def check_request(self, request: Request) -> None:
+        """Raise Unrecorded if the recording is cut and lacks the request."""
+        if self.is_cut:
+            asked = digest(request.operation, request.arguments)
+            known = (request.id, asked) in self.other_replies
+            if not known and request.id not in self.withdrawn_calls.get(asked, ()):
+                words = f"{self._stop}: it does not say what `{request.operation}` gave here"
+                refusal = _make_mismatch(self.path, words, request, hint=_TO_THE_END)
+                raise Unrecorded(refusal.error)
+
+    def check_deadlines(self, passed: int) -> None:
+        """Raise Unrecorded if the recording is cut, and `passed` deadlines and all its rows are
+        delivered: whether another deadline fires is unknown."""
+        is_told = self._next == len(self.rows) and passed == len(self.passed_deadlines)
+        if self.is_cut and is_told:
+            words = f"{self._stop}: it does not say whether a deadline passed here"
+            raise Unrecorded(
+                refuse("journal-mismatch", words, hint=_TO_THE_END, path=self.path).error
+            )
+
+    @property
+    def _stop(self) -> str:
+        return f"{self.path} stops before its run ended"
 
     def mark_delivered(self, at: int) -> None:
         """Mark a row as delivered."""
@@ -132,14 +162,22 @@ class PendingCall:
         return _make_mismatch(path, words, self.request, that, last_message=last)
 
 
+_TO_THE_END = "record the run again, to its end"
+
+
 def _make_mismatch(
-    path: str, words: str, request: Request, that: str = "that were", **details: Any
+    path: str,
+    words: str,
+    request: Request,
+    that: str = "that were",
+    hint: str | None = None,
+    **details: Any,
 ) -> Refusal:
     """Return the refusal of a request that differs from the recording."""
     refusal = refuse(
         "journal-mismatch",
         words,
-        hint=f"replay with the program and inputs {that} recorded",
+        hint=hint or f"replay with the program and inputs {that} recorded",
         path=path,
         request=request.id,
         **details,

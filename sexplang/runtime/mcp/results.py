@@ -5,7 +5,7 @@ from typing import Any
 
 from sexplang.runtime.journal.redaction import clean, clean_data, shorten
 from sexplang.runtime.refusal import Refusal, make_task_failure
-from sexplang.terms.values.text import value_of
+from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Fault, Value
 
 MOST_BYTES = 4_000_000

@@ -1,11 +1,15 @@
-"""The argument of `search-memory` as a query: a text, or a table of ContextGenerationInput."""
+"""The argument of `search-memory` as a query: a text, or a table of ContextGenerationInput.
 
-from collections.abc import Iterator
+Its words are those of a text, equally for indexing and for searching.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sexplang.runtime.memory.search_terms import LONGEST
 from sexplang.tasks.requests.subtask_request import snake
 from sexplang.terms.classes.node import frozen
+from sexplang.terms.texts.words import IDLE, words
 from sexplang.terms.values.text import text
 from sexplang.terms.values.value import Record, Symbol, Value
 
@@ -113,3 +117,21 @@ def _texts(value: Value) -> Iterator[str]:
             work.extend(reversed(fields.values()))
         elif isinstance(item, (tuple, list)):
             work.extend(reversed(item))
+
+
+# -- The words of a query -------------------------------------------------------------------------
+
+MOST_TERMS = 64
+"""Maximum number of different words of a query. The most frequent ones are used."""
+
+LONGEST = 100_000
+"""Maximum characters of a query that are read."""
+
+
+def terms(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the words to search for, each once: the most frequent first, then in order of
+    appearance."""
+    found = Counter(word for text in texts for word in words(text[:LONGEST]))
+    telling = [(word, count) for word, count in found.items() if word not in IDLE]
+    ranked = sorted(telling or found.items(), key=lambda each: -each[1])
+    return tuple([word for word, _ in ranked[:MOST_TERMS]])

@@ -13,8 +13,7 @@ from typing import Any
 
 from sexplang.runtime.memory.entries import SELECT, Entry, check_rows, entry_of, on_one_line
 from sexplang.runtime.memory.index_paths import home_of, path_of
-from sexplang.runtime.memory.query import Query
-from sexplang.runtime.memory.search_terms import terms
+from sexplang.runtime.memory.query import Query, terms
 from sexplang.runtime.memory.store import open_to_read
 from sexplang.terms.texts.words import words
 

@@ -34,6 +34,7 @@ MOST_STEPS = 100_000_000
 """Maximum SQLite instructions for one opened index; they take some seconds."""
 _MOST_OPENING = 10_000
 """Maximum SQLite instructions for opening. Our index takes a few hundred."""
+_TOO_LONG_TO_OPEN = f"opening it takes more than {_MOST_OPENING:,} steps, ours takes hundreds"
 _BETWEEN = 1_000
 """SQLite instructions between two checks of the maximum."""
 
@@ -83,21 +84,33 @@ def open_to_read(path: str) -> Iterator[sqlite3.Connection | None]:
     if missing(path):
         yield None
         return
-    with _explain_errors(path):
-        _check_kind(path)
-        _check_beside(path)
-        connection = _open(path)
+    with _explain_errors(path, _TOO_LONG_TO_OPEN):
+        connection, version = _open_known(path)
+    with _explain_errors(path, f"looking into it takes more than {MOST_STEPS:,} steps"):
         try:
-            version = _version(connection, path)
-            if 0 < version < VERSION:
-                connection.close()
-                with suppress(Refusal), open_to_change(path):
-                    pass
-                connection = _open(path)
             _allow(connection, MOST_STEPS)
             yield connection if version else None
         finally:
             connection.close()
+
+
+def _open_known(path: str) -> tuple[sqlite3.Connection, int]:
+    """Open an index for reading. Return the connection and the version of the file."""
+    _check_kind(path)
+    _check_beside(path)
+    connection = _open(path)
+    try:
+        version = _version(connection, path)
+        if 0 < version < VERSION:
+            connection.close()
+            with suppress(Refusal), open_to_change(path):
+                pass
+            connection = _open(path)
+    # The connection is closed whatever is raised.
+    except BaseException:
+        connection.close()
+        raise
+    return connection, version
 
 
 @contextmanager
@@ -106,7 +119,7 @@ def open_to_change(path: str, patience: float = PATIENCE) -> Iterator[sqlite3.Co
     end, or none after an exception. Writers take turns. Raises a Refusal as `open_to_read` does,
     and `index-busy`."""
     _make_folder(path)
-    with _explain_errors(path):
+    with _explain_errors(path, _TOO_LONG_TO_OPEN):
         _check_kind(path)
         _check_beside(path)
         connection = _limit(sqlite3.connect(path, timeout=0, isolation_level=None))
@@ -307,8 +320,8 @@ def _make_folder(path: str) -> None:
 
 
 @contextmanager
-def _explain_errors(path: str) -> Iterator[None]:
-    """Convert SQLite errors to refusals."""
+def _explain_errors(path: str, too_long: str) -> Iterator[None]:
+    """Convert SQLite errors to refusals. `too_long` are the words for too much work."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -316,8 +329,7 @@ def _explain_errors(path: str) -> Iterator[None]:
         # without a code is Python's: a value is not valid text.
         code = _code(error)
         if code == sqlite3.SQLITE_INTERRUPT:
-            words = f"looking into it takes more than {MOST_STEPS:,} steps"
-            raise _bad(path, words) from None
+            raise _bad(path, too_long) from None
         if code == sqlite3.SQLITE_READONLY:
             raise _make_failure(path, "a change of it was broken off", _REPAIR) from None
         explain = _bad if code in (0, sqlite3.SQLITE_ERROR) else _make_failure

@@ -5,7 +5,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sexplang.runtime.driver.answers import DeferredReply, Watch
+from sexplang.runtime.driver.requests import DeferredReply, Watch
 from sexplang.runtime.journal.redaction import clean_data
 from sexplang.runtime.models.circuit_breaker import CircuitBreaker, Retries
 from sexplang.runtime.models.payload_check import check_payload

@@ -46,14 +46,6 @@ def random_share(*words: object) -> float:
     return int.from_bytes(drawn[:6]) / 2**48
 
 
-def backoff(id: str, attempt: int, asked: float | None, retries: Retries) -> float:
-    """Return the seconds to wait after a failed attempt: the server's `asked` time plus a random
-    share of a time that doubles with each attempt, at most `most`. It depends on the request's
-    identity."""
-    wait: float = random_share(id, attempt) * retries.first * 2 ** (attempt - 1)
-    return min(wait + (asked or 0.0), retries.most)
-
-
 @define(eq=False)
 class CircuitBreaker:
     """The state of one server."""

@@ -1,4 +1,7 @@
-"""Retries of a model call after failures that may pass."""
+"""Retries of a model call after failures that may pass.
+
+The usage and the text of failed attempts are merged into the reply or the error.
+"""
 
 from collections.abc import Awaitable, Callable
 from time import monotonic
@@ -6,19 +9,102 @@ from typing import Any
 
 import anyio
 
-from sexplang.runtime.driver.answers import RetriedReply, Watch
 from sexplang.runtime.driver.event_loop import follow_attempts, may_retry
 from sexplang.runtime.driver.events import Retrying
+from sexplang.runtime.driver.requests import RetriedReply, Watch
+from sexplang.runtime.journal.redaction import clean
 from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulator
-from sexplang.runtime.models.attempts import Attempts
-from sexplang.runtime.models.circuit_breaker import CircuitBreaker, Retries, backoff
+from sexplang.runtime.models.circuit_breaker import CircuitBreaker, Retries, random_share
 from sexplang.runtime.refusal import Refusal
-from sexplang.terms.effect import Request
-from sexplang.terms.task import error_record, longer
+from sexplang.terms.classes.node import define, field
+from sexplang.terms.effect import UNMADE, Part, Request, with_sent
+from sexplang.terms.task import cut_off, error_record, longer
 from sexplang.terms.values.value import Record
 
 Send = Callable[[StreamAccumulator], Awaitable[Any]]
 """Start an attempt; the partial reply grows in the given accumulator."""
+
+
+# -- Failed attempts ------------------------------------------------------------------------------
+
+# A server counts what it has read and written, even if the reply does not arrive. An attempt that
+# may have been sent and has no input count is one of the `uncounted` in a usage.
+
+
+@define(eq=False)
+class Attempts:
+    """The failed attempts of one call, and the current one."""
+
+    usage: dict[str, int] = field(factory=dict)
+    """The sum of the counts of all failed attempts."""
+    text: str = ""
+    """The last text that a failed attempt received."""
+    model: str = ""
+    """The model's own name in the last attempt that reported one."""
+    current: StreamAccumulator | None = None
+    """The partial reply of the current attempt."""
+    has_begun: bool = False
+    """Whether an attempt was started."""
+
+    def begin(self) -> StreamAccumulator:
+        """Start an attempt and return its empty reply."""
+        self.current, self.has_begun = StreamAccumulator(), True
+        return self.current
+
+    def fail(self, refusal: Refusal) -> dict[str, int]:
+        """End the current attempt without a whole reply. Return its counts."""
+        assert self.current is not None
+        took, part = self.current.usage, self.so_far()
+        if refusal.sent and not _has_input(took):
+            took = {**took, "uncounted": 1}
+        self.usage, self.text, self.model = _sum(self.usage, took), part["text"], part["model"]
+        self.current = None
+        return took
+
+    def so_far(self) -> Part:
+        """Return the partial reply of the call."""
+        if not self.has_begun:
+            return dict(UNMADE)
+        if self.current is None:
+            return {"usage": dict(self.usage), "text": self.text, "model": self.model}
+        took, name = self.current.usage, self.current.message.get("model")
+        part: Part = {
+            "usage": _sum(self.usage, took),
+            "text": clean(self.current.text) or self.text,
+            "model": clean(name) if isinstance(name, str) else self.model,
+        }
+        return part if _has_input(took) else {**part, "uncounted": True}
+
+    def add_usage(self, reply: dict[str, Any]) -> dict[str, Any]:
+        """Return the reply with the usage of all attempts; `lost` is the part of the failed
+        ones."""
+        if not self.usage:
+            return reply
+        usage = reply.get("usage")
+        whole = None if usage is None else {**usage, **_sum(self.usage, usage)}
+        return {**reply, "usage": whole, "lost": dict(self.usage)}
+
+    def add_partial(self, refusal: Refusal) -> Refusal:
+        """Return the refusal with the partial text as content and the usage in its details."""
+        refusal.error = cut_off(refusal.error, with_sent(self.so_far()))
+        return refusal
+
+
+_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+def _has_input(usage: dict[str, int]) -> bool:
+    """Whether a server has counted its input. Some report 0 until the end of a reply."""
+    return any(usage.get(name) for name in _INPUT)
+
+
+def _sum(one: dict[str, int], other: dict[str, Any]) -> dict[str, int]:
+    """Return the sum of two usages; other values than integers are ignored."""
+    counts = {name: count for name, count in other.items() if type(count) is int}
+    return {name: one.get(name, 0) + counts.get(name, 0) for name in {**one, **counts}}
+
+
+# -- Retries --------------------------------------------------------------------------------------
 
 
 async def call_with_retries(
@@ -153,3 +239,11 @@ def with_attempts(refusal: Refusal, attempts: int) -> Refusal:
     fields["details"] = {**fields["details"], "attempts": attempts}
     refusal.error = Record("error", fields)
     return refusal
+
+
+def backoff(id: str, attempt: int, asked: float | None, retries: Retries) -> float:
+    """Return the seconds to wait after a failed attempt: the server's `asked` time plus a random
+    share of a time that doubles with each attempt, at most `most`. It depends on the request's
+    identity."""
+    wait: float = random_share(id, attempt) * retries.first * 2 ** (attempt - 1)
+    return min(wait + (asked or 0.0), retries.most)

@@ -5,7 +5,7 @@ Scripts run on Linux only: other systems lack the means to end all processes of 
 
 from typing import Any
 
-from sexplang.runtime.driver.answers import Performer
+from sexplang.runtime.driver.requests import Performer
 from sexplang.runtime.permissions import Permissions
 from sexplang.terms.effect import Request
 

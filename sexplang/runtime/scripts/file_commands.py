@@ -7,12 +7,12 @@ output is checked again, because a link may have replaced a folder.
 import os
 
 from sexplang.runtime.files.file_reader import display_path, is_file, locate
-from sexplang.runtime.files.path_patterns import split_pattern
 from sexplang.runtime.files.surrogates import require_text
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.runtime.scripts.script_request import check_supervision, command_of
 from sexplang.terms.file_command import KNOWN, Listing, listing
+from sexplang.terms.texts.wildcards import split_pattern
 from sexplang.terms.values.value import Value
 
 SECONDS = 5.0

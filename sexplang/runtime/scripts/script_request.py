@@ -12,7 +12,8 @@ from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.runtime.scripts.process import Command, can_supervise
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.effect import Request
-from sexplang.terms.values.text import text, value_of
+from sexplang.terms.values.boundary import value_of
+from sexplang.terms.values.text import text
 from sexplang.terms.values.value import Record, Symbol, Value
 
 SECONDS = 300.0

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from sexplang.machine import Outcome, span_events_of
 from sexplang.machine.scheduler.branches import Path, path_of
-from sexplang.runtime.driver.answers import Watch, failure
 from sexplang.runtime.driver.events import Event, Retrying
+from sexplang.runtime.driver.requests import Watch, failure
 from sexplang.runtime.journal.journal import Row
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.effect import Request

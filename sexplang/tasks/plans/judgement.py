@@ -14,14 +14,16 @@ from sexplang.tasks.plans.fields import CAPS
 from sexplang.tasks.plans.graph import (
     After,
     Refused,
+    alike,
     dependencies,
     levels,
     order_overlaps,
     reaches,
     refuse,
+    same,
+    same_paths,
     steps,
 )
-from sexplang.tasks.plans.overlap import alike, same, same_paths
 from sexplang.tasks.plans.proposal import proposal
 from sexplang.tasks.requests.subtask_request import fields_of
 from sexplang.terms.classes.node import evolve

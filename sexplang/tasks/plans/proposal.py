@@ -1,15 +1,24 @@
-"""The ProposedSubplan of a model or a program: in snake_case, checked field by field.
-
-A value in another spelling with one meaning is accepted with a warning.
+"""The ProposedSubplan of a model or a program: in snake_case, checked field by field; and the plans
+that a conversation has asked for so far.
 """
 
 from typing import Any
 
-from sexplang.tasks.plans.fields import PLAN, SUBTASK, Read, Unfit
+from sexplang.tasks.plans.artifacts import Artifacts, together
+from sexplang.tasks.plans.fields import (
+    PLAN,
+    SUBTASK,
+    Meant,
+    Read,
+    Unfit,
+    from_json,
+    letters,
+    names_of,
+)
 from sexplang.tasks.plans.schema import KINDS, REASONS
-from sexplang.tasks.plans.spellings import Meant, from_json, letters, names_of
 from sexplang.tasks.requests.subtask_request import fields_of
-from sexplang.terms.classes.node import field, frozen
+from sexplang.terms.classes.node import evolve, field, frozen
+from sexplang.terms.task import Ask, task_result
 from sexplang.terms.texts.nearest import nearest
 from sexplang.terms.values.value import Value
 
@@ -186,3 +195,53 @@ def _fields(
             found = found.value
         fields[name] = found
     return fields
+
+
+@frozen
+class Planning:
+    """The subtasks and plans that a conversation has asked for so far."""
+
+    asked: dict[str, Value] | None = None
+    """The proposal that is being answered."""
+    accepted: tuple[Value, ...] = ()
+    """The answers to the accepted plans."""
+    artifacts: Artifacts = ()
+    """The artifacts that the conversation has delivered with its proposals."""
+    counted: Artifacts = ()
+    """The artifacts at the time of the last accepted plan."""
+    first: int = 0
+    """The number of subtasks in accepted plans."""
+    granted: float = 0
+    """The seconds of the conversation's budget that these subtasks were given."""
+    subtasks: tuple[Value, ...] = ()
+    """The results of its subtasks, oldest first."""
+
+    def over(self) -> "Planning":
+        """Return the same without a pending proposal."""
+        return evolve(self, asked=None)
+
+
+def propose_plan(
+    planning: Planning, read: Proposal, content: str, around: dict[str, Value]
+) -> tuple[Planning, Ask]:
+    """Return the operation `subplan`: the proposal, and the facts to judge it. `around` describes
+    the conversation, `{depth max_depth limits seconds}`, with nil for absent values."""
+    planning = with_artifacts(planning, read)
+    artifacts = planning.artifacts
+    plan = {
+        **read.fields,
+        **{name: item for name, item in around.items() if item is not None},
+        "result": task_result(content, "CONTINUATION", notes={"subplan": read.fields}),
+        "decomposition": len(planning.accepted) + 1,
+        "progress": sum([each not in planning.counted for each in artifacts]),
+        "first": planning.first,
+        "granted": planning.granted,
+    }
+    return planning, Ask("subplan", (plan,), attempt=True)
+
+
+def with_artifacts(planning: Planning | None, read: Proposal) -> Planning:
+    """Return the planning with the artifacts of a proposal, even of a refused one."""
+    planning = planning or Planning()
+    more = read.fields.get("artifacts")
+    return evolve(planning, artifacts=together(planning.artifacts, more)) if more else planning

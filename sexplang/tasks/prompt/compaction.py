@@ -11,7 +11,7 @@ from sexplang.tasks.prompt.history import flaw_of, is_history, messages_of
 from sexplang.tasks.prompt.window import tokens_of
 from sexplang.tasks.requests.subtask_request import fields_of
 from sexplang.tasks.session import NOTHING_LEFT_OUT, Block, HandlerSession
-from sexplang.tasks.turns.finish import sources_of
+from sexplang.tasks.turns.conversation_end import sources_of
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.values.abbreviation import abbreviate

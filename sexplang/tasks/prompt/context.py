@@ -24,7 +24,7 @@ from sexplang.tasks.prompt.media import (
 from sexplang.tasks.prompt.window import fits, tokens_in, tokens_of, with_more
 from sexplang.tasks.requests.subtask_request import fields_of
 from sexplang.tasks.session import Block, Gathering, HandlerSession, Lookup
-from sexplang.tasks.turns.tool_calls import outcome
+from sexplang.tasks.turns.replies import outcome
 from sexplang.terms.classes.node import evolve, node
 from sexplang.terms.file_command import words_of
 from sexplang.terms.json.json_writer import json_text

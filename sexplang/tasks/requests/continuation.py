@@ -14,7 +14,7 @@ from sexplang.tasks.requests.subtask_request import (
     snake,
     subtask_request,
 )
-from sexplang.tasks.start.parameters import fits
+from sexplang.tasks.start.call_settings import fits
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.json.strict import is_large, read_json, unfit
 from sexplang.terms.template import OutputFormat, Template

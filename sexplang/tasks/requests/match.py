@@ -9,8 +9,8 @@ found only by its name.
 """
 
 from sexplang.tasks.failures import bad_input, nobody
+from sexplang.tasks.plans.fields import letters
 from sexplang.tasks.plans.proposal import Proposal
-from sexplang.tasks.plans.spellings import letters
 from sexplang.tasks.requests.definitions import signature_of
 from sexplang.tasks.requests.subtask_request import (
     SubtaskRequest,
@@ -18,7 +18,7 @@ from sexplang.tasks.requests.subtask_request import (
     fields_of,
     subtask_request,
 )
-from sexplang.tasks.start.parameters import fill_inputs, fits
+from sexplang.tasks.start.call_settings import fill_inputs, fits
 from sexplang.terms.task import Conversation, Match, error_of
 from sexplang.terms.template import Template
 from sexplang.terms.texts.words import roots

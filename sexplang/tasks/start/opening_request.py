@@ -30,18 +30,74 @@ from sexplang.tasks.session import (
     Rules,
     Setup,
 )
-from sexplang.tasks.settings import MINIMAL, NO_MEMORY, NOTHING_BEFORE, ContextSettings, effective
-from sexplang.tasks.start.parameters import NO_OVERRIDES, Overrides, values_of
-from sexplang.tasks.start.preparation import Body, Prepared
+from sexplang.tasks.start.call_settings import (
+    MINIMAL,
+    NO_MEMORY,
+    NO_OVERRIDES,
+    NOTHING_BEFORE,
+    ContextSettings,
+    Overrides,
+    effective,
+    values_of,
+)
 from sexplang.tasks.turns.tools import with_tools
 from sexplang.tasks.turns.turns import ask_again, ask_for_compaction, start_session
-from sexplang.terms.classes.node import evolve
+from sexplang.terms.classes.node import evolve, node
 from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.quota import MOST_DEPTH
 from sexplang.terms.task import Ask, Conversation, Want, sign
-from sexplang.terms.template import OutputFormat, Text
+from sexplang.terms.template import OutputFormat, Template, Text
 from sexplang.terms.values.text import text
 from sexplang.terms.values.value import Fault, Record, Value
+
+
+@node
+class Body:
+    """The texts of a task beside its prompt, with every slot filled."""
+
+    system: str
+    paths: tuple[str, ...]
+    files_text: str
+    """The command or description that finds files."""
+    description: str
+
+
+@node(eq=False)
+class Prepared:
+    """A template that is ready to be called."""
+
+    template: Template
+    names: tuple[str, ...]
+    """The names of the parameters."""
+    usual: tuple[type, ...]
+    """The usual types of the values. Values of these types need no further check."""
+    instructions: Text | str
+    system: Text | str
+    description: Text | str
+    criteria: Text | str
+    """Not sent, but its slots must lead somewhere. Empty if it has no slots."""
+    paths: tuple[str, ...]
+    files_text: Text | str
+    files: tuple[str, ...]
+    """The parameters that are files."""
+    still: Body | None
+    """All texts but the prompt. None if an input changes one."""
+    has_files: bool
+    """Whether a call without overrides reads or looks up files."""
+    max_depth: int
+    """The depth that no call may reach."""
+    setup: Setup
+    """The setup of a call at the top level without overrides."""
+    payload: HandlerPayload
+    """The request, with the system prompt if no input changes it."""
+    format_words: str
+    settings: ContextSettings | None
+    """The context settings of a call without overrides. None if the template contradicts itself."""
+    tool_tokens: int
+    """Tokens of the definitions of the tools."""
+    tokens: int
+    """Tokens of the tools and the payload's system prompt."""
+    warnings: tuple[str, ...]
 
 
 def open_conversation(

@@ -5,9 +5,7 @@ import re
 from collections.abc import Callable
 
 from sexplang.tasks.failures import bad_reply, exhaust, halt
-from sexplang.tasks.plans.ledger import read_answer as answered_plan
-from sexplang.tasks.plans.ledger import with_artifacts
-from sexplang.tasks.plans.proposal import Proposal
+from sexplang.tasks.plans.proposal import Proposal, with_artifacts
 from sexplang.tasks.prompt.compaction import check_messages, replace_messages
 from sexplang.tasks.prompt.context import Gathered, begin_lookups, files_read, read_lookups
 from sexplang.tasks.prompt.window import (
@@ -22,18 +20,28 @@ from sexplang.tasks.requests.continuation import bare_request, continuation
 from sexplang.tasks.requests.match import report_malformed as malformed_request
 from sexplang.tasks.requests.subtask_request import SubtaskRequest
 from sexplang.tasks.session import NOTHING, Block, HandlerPayload, HandlerSession, Rules, Waits
-from sexplang.tasks.turns.finish import fail_overflow, fail_refusal, finish, full, with_subtasks
-from sexplang.tasks.turns.replies import Reply, model_reply
-from sexplang.tasks.turns.tool_calls import (
-    add_results,
-    available,
+from sexplang.tasks.turns.conversation_end import (
+    fail_overflow,
+    fail_refusal,
+    finish,
+    full,
+    with_subtasks,
+)
+from sexplang.tasks.turns.replies import (
+    Reply,
     collect_warnings,
     halting,
+    model_reply,
     outcome,
+    sum_usage,
+)
+from sexplang.tasks.turns.replies import read_answer as answered_plan
+from sexplang.tasks.turns.tools import (
+    add_results,
+    available,
     plan_calls,
     propose,
     spawn_subtask,
-    sum_usage,
     with_plan,
 )
 from sexplang.terms.classes.node import evolve

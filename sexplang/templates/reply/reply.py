@@ -27,7 +27,7 @@ from sexplang.terms.json.strict import (
 )
 from sexplang.terms.template import OutputFormat
 from sexplang.terms.texts.thoughts import ahead, is_open
-from sexplang.terms.values.text import value_of
+from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Value
 
 

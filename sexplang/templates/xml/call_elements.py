@@ -5,9 +5,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sexplang.templates.template_checks import check_name, check_params
+from sexplang.templates.template_checks import check_name, check_params, gaps_in, names_in
 from sexplang.templates.xml.structure import normal
-from sexplang.templates.xml.task_element import gaps_in, names_in
 from sexplang.templates.xml.xml_parser import Document
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Diagnostic
@@ -21,7 +20,7 @@ from sexplang.terms.template import (
     TemplateNode,
 )
 from sexplang.terms.texts.nearest import did_you_mean
-from sexplang.terms.values.text import value_of
+from sexplang.terms.values.boundary import value_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

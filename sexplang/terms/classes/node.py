@@ -10,7 +10,7 @@ the type checker, which reads every line of this project; at run time there is n
 
 from typing import TYPE_CHECKING
 
-from sexplang.terms.classes.methods import attributes
+from sexplang.terms.classes.maker import attributes
 
 if TYPE_CHECKING:
     from attrs import define, evolve, field, fields, frozen, has

@@ -7,8 +7,7 @@ from sys import maxsize
 
 from sexplang.terms.values.boundary import LARGEST
 from sexplang.terms.values.rope import Rope, whole_text
-from sexplang.terms.values.text import LONGEST, check_length, number, write_with
-from sexplang.terms.values.text_size import text_size
+from sexplang.terms.values.text import LONGEST, check_length, number, text_size, write_with
 from sexplang.terms.values.value import Fault, Symbol, Value
 
 Quote = Callable[[str], str]

@@ -10,9 +10,8 @@ from math import isfinite, isinf, isnan
 from typing import Any, NoReturn
 
 from sexplang.terms.json.json_reader import NotJson
-from sexplang.terms.values.boundary import INTEGER_BITS
-from sexplang.terms.values.text import LONGEST, value_of
-from sexplang.terms.values.text_size import text_size
+from sexplang.terms.values.boundary import INTEGER_BITS, value_of
+from sexplang.terms.values.text import LONGEST, text_size
 from sexplang.terms.values.value import Record, Value
 
 MAX_DEPTH = 128

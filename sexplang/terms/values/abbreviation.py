@@ -4,8 +4,7 @@ import re
 
 from sexplang.terms.values.rope import TEXTS, whole_text
 from sexplang.terms.values.sequences import LISTS
-from sexplang.terms.values.text import to_source
-from sexplang.terms.values.text_size import text_size
+from sexplang.terms.values.text import text_size, to_source
 from sexplang.terms.values.value import Primitive, Record, Symbol, Value
 
 SHOWN = 60

@@ -1,7 +1,7 @@
 """Ropes: long texts that `string-append` and `str` make without copies.
 
 A text of at most PLAIN code points is a str. A longer one is a str or a Rope of two texts. Outside
-of the machine, the primitives and these terms, texts are strs (`materialization`).
+of the machine, the primitives and these terms, texts are strs (`boundary`).
 
 Law: a text is immutable, except that a Rope becomes one str when it is first needed as one.
 """

@@ -2,7 +2,7 @@
 
 A list of at most PLAIN items is a tuple. A longer one is a tuple, a View (a suffix of a tuple), or
 a Long, which has grown at its ends. They differ only in their class. Outside of the machine, the
-primitives and these terms, lists are tuples (`materialization`).
+primitives and these terms, lists are tuples (`boundary`).
 
 Law: lists are immutable, so two lists that grow from one are two lists. Law: a list keeps at most
 about four times its own items alive.

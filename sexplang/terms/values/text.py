@@ -1,23 +1,15 @@
-"""The text of values, and values as plain data. Nothing here recurses."""
+"""The text of values: source text, its length before it is made, and the text of types. Nothing
+here recurses but the last."""
 
 from collections.abc import Callable
 from math import isinf, isnan
 from sys import maxsize
 from typing import Any
 
-from sexplang.terms.values.boundary import (
-    LARGEST,
-    check_integer,
-    check_texts,
-    endless,
-    holds_itself,
-    too_large,
-)
-from sexplang.terms.values.fast_values import FREE, USUAL, Unusual, small
-from sexplang.terms.values.rope import Rope, whole_text
+from sexplang.terms.values.boundary import USUAL, opaque_text, too_large
+from sexplang.terms.values.rope import TEXTS, Rope, whole_text
 from sexplang.terms.values.sequences import LISTS
-from sexplang.terms.values.text_size import text_size
-from sexplang.terms.values.value import Fault, Procedure, Record, Symbol, Value
+from sexplang.terms.values.value import Fault, Record, Symbol, Value
 
 LONGEST = 10_000_000
 """Code points of a value's text."""
@@ -188,161 +180,118 @@ def _atom(value: Value) -> str:
         return _CALCULATED.get(words, words)
     if isinstance(value, Symbol):
         return f"'{value.name}"
-    if isinstance(value, Procedure):
-        name = getattr(value, "name", None)
-        return f"#<function {name}>" if name else "#<function>"
-    return f"#<{type(value).__name__}>"
+    return opaque_text(value)
 
 
-Made = Callable[[str, dict[str, Any]], Any]
-"""The replacement of a record, by its kind and its fields as plain data."""
+# -- The length of a text, before it is made ------------------------------------------------------
+
+# Law: nothing here recurses, and the work is bounded by the size in memory: a value of sixty lists
+# with shared parts can stand for more nodes than there are atoms.
+
+_NEAR = 10_000
+"""The number of parts from which on it pays to cache shared ones, and to test a list for integers
+alone."""
+_COMPOUND = frozenset((dict, Record)) | LISTS
 
 
-def plain(value: Value, record: Made | None = None) -> Any:
-    """Return a value as plain Python data: lists, dicts, str (also for symbols), numbers, None. A
-    record becomes the dict of its fields, or the result of `record`.
-
-    Raises Fault `not-data` for functions and continuations, and `limit-data` for more than LARGEST
-    parts.
-    """
-    if value.__class__ in _FLAT:
-        return value
-    root = [value]
-    work: list[Any] = [root]
-    records: list[tuple[Any, Any, str]] = []
-    left = LARGEST
-    for made in work:  # the list grows meanwhile
-        for key, item in made.items() if made.__class__ is dict else enumerate(made):
-            kind = item.__class__
-            if kind in _FLAT:
+def text_size(value: Value, most: int) -> int:
+    """Return a lower bound of the length of `value`'s text, or some number above `most` if it is
+    longer than that."""
+    size = seen = 0
+    work: list[Any] = [(value,)]
+    while work:
+        parts = _parts(work.pop())
+        if len(parts) > _NEAR and set(map(type, parts)) == _INTEGERS:
+            size += sum([item.bit_length() // 4 for item in parts]) + len(parts)
+            parts = ()
+        for item in parts:
+            if type(item) not in _COMPOUND:
+                size += _atom_size(item)
                 continue
-            part: Any
-            if kind is dict:
-                part = item.copy()
-            elif kind is list or kind in LISTS:
-                part = list(item)
-            elif isinstance(item, (dict, Record)):
-                part = dict(item if isinstance(item, dict) else item.fields)
-                if record is not None and isinstance(item, Record):
-                    records.append((made, key, item.kind))
+            seen += 1
+            if seen > _NEAR:
+                return _size_of_shared(value, most)
+            size += _frame(item)
+            work.append(item)
+        if size > most:
+            return size
+    return size
+
+
+def _atom_size(item: Value) -> int:
+    if type(item) is int:
+        return item.bit_length() // 4 + 1
+    if type(item) in TEXTS:
+        return len(item) + 2
+    return len(item.name) if isinstance(item, Symbol) else 3
+
+
+def _size_of_shared(value: Value, most: int) -> int:
+    """Return the same, with every list and table measured once."""
+    sizes: dict[int, int] = {}
+    work = [value]
+    while work:
+        item = work[-1]
+        if id(item) in sizes:
+            work.pop()
+            continue
+        size, missing = _frame(item), []
+        for part in _parts(item):
+            if type(part) in _COMPOUND:
+                known = sizes.get(id(part))
+                if known is None:
+                    missing.append(part)
+                else:
+                    size += known
             else:
-                made[key] = _plain_scalar(item)
-                continue
-            left -= len(part) + 1
-            if left < 0:
-                raise too_large()
-            made[key] = part
-            work.append(part)
-    if record is not None:
-        for made, key, word in reversed(records):  # inner ones come first
-            made[key] = record(word, made[key])
-    return root[0]
+                size += _atom_size(part)
+        if size > most:
+            return size
+        if missing:
+            work.extend(missing)
+        else:
+            sizes[id(item)] = size
+            work.pop()
+    return sizes[id(value)]
 
 
-def _plain_scalar(item: Value) -> Any:
-    if isinstance(item, Symbol):
-        return item.name
-    if isinstance(item, (str, int, float)):
-        return item
-    if type(item) is Rope:
-        return whole_text(item)
-    raise Fault("not-data", f"{_atom(item)} is not data", hint="send its result instead")
+def _parts(item: Any) -> Any:
+    if type(item) is Record:
+        item = item.fields
+    return item.values() if type(item) is dict else item
 
 
-Known = Callable[[Any], tuple[str, dict[str, Any]] | None]
-"""The kind and the fields (plain data) of a Python object that is a record, or None."""
+def _frame(item: Any) -> int:
+    """Return the length of brackets, spaces and keys."""
+    if type(item) is Record:
+        item = item.fields
+    spaces = max(len(item) - 1, 0)
+    keys = sum(map(len, item)) + 2 * len(item) if type(item) is dict else 0
+    return 2 + spaces + keys
 
 
-def value_of(data: Any, record: Known | None = None) -> Value:
-    """Return plain Python data as a value: lists become tuples. Raises Fault `not-data` for an
-    object that is neither data nor known to `record`.
+# -- The text of a type ---------------------------------------------------------------------------
 
-    Raises `not-data` for a list that contains itself too, `limit-data` for more than LARGEST parts,
-    and `limit-integer` for an integer beyond the limit of programs.
-    """
-    if data.__class__ in FREE:
-        return data
-    try:
-        return small(data)
-    except Unusual:
-        return _value_of(data, record)
+_TYPE_WORDS = {"null": "nil", "array": "list", "object": "table"}
 
 
-def writable_value(data: Any, record: Known | None = None) -> Value:
-    """Return data as a value like `value_of`. Raises `not-text`, too, for a text that UTF-8 cannot
-    encode."""
-    made = value_of(data, record)
-    return made if made.__class__ in _WITHOUT_TEXT else check_texts(made)
-
-
-_WITHOUT_TEXT = frozenset((int, float, bool, type(None)))
-
-
-def _value_of(data: Any, record: Known | None) -> Value:
-    """Return large or unusual data as a value."""
-    root = [data]
-    work: list[Any] = [root]
-    lists: list[tuple[Any, Any]] = []
-    left = LARGEST
-    for made in work:  # the list grows meanwhile
-        for key, item in made.items() if made.__class__ is dict else enumerate(made):
-            kind = item.__class__
-            if kind in FREE:
-                continue
-            part: Any
-            if kind is int:
-                if not -USUAL < item < USUAL:
-                    check_integer(item)
-                continue
-            if kind is dict and _TEXT.issuperset(map(type, item)):
-                made[key] = part = item.copy()
-            elif kind is tuple or isinstance(item, (list, tuple)):
-                made[key] = part = list(item)
-                lists.append((made, key))
-            elif isinstance(item, dict):
-                made[key] = part = _table(item)
-            else:
-                made[key], part = _other(item, record)
-                if part is None:
-                    continue
-            left -= len(part) + 1
-            if left < 0:
-                raise endless() if holds_itself(data) else too_large()
-            work.append(part)
-    for made, key in reversed(lists):  # inner ones come first
-        made[key] = tuple(made[key])
-    return root[0]
-
-
-_FLAT = FREE | {int}
-_TEXT = frozenset((str,))
-
-
-def _table(data: dict[Any, Any]) -> dict[str, Any]:
-    others = [type(key).__name__ for key in data if not isinstance(key, str)]
-    if others:
-        words = f"a key of a table is a str, not {others[0]}"
-        raise Fault("not-data", words, hint="write such keys as text: {'1': …}, not {1: …}")
-    return {str.__str__(key): item for key, item in data.items()}
-
-
-def _other(item: Any, record: Known | None) -> tuple[Value, dict[str, Any] | None]:
-    """Return the value of an unusual object, and the fields if it is a record."""
-    if isinstance(item, (Symbol, Record, Procedure)):
-        return item, None
-    for kind, exact in _EXACT:
-        if isinstance(item, kind):
-            return exact(item), None
-    known = record(item) if record is not None else None
-    if known is None:
-        raise Fault("not-data", f"a Python {type(item).__name__} is not a value here")
-    fields = _table(known[1])
-    return Record(known[0], fields), fields
-
-
-_EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (
-    (str, str.__str__),
-    (int, lambda number: check_integer(int.__int__(number))),
-    (float, float.__float__),
-)
-"""The conversion of an instance of a subclass, such as a member of an enumeration."""
+def type_words(schema: dict[str, Any]) -> str:
+    """Return the type of a schema of `returns`, as written."""
+    kind = schema.get("type")
+    if not schema:
+        return "any"
+    if schema.keys() == {"enum"}:
+        return f"(one-of {' '.join(map(to_source, schema['enum']))})"
+    if schema.keys() == {"anyOf"}:
+        return f"(or {' '.join(map(type_words, schema['anyOf']))})"
+    if kind == "array" and schema.keys() == {"type", "items"}:
+        return f"[{type_words(schema['items'])}]"
+    if kind == "object" and schema.get("additionalProperties") is False:
+        required = schema.get("required", ())
+        fields = [
+            f"{name}{'' if name in required else '?'}: {type_words(of)}"
+            for name, of in schema.get("properties", {}).items()
+        ]
+        return f"{{{' '.join(fields)}}}"
+    word = str(kind)
+    return _TYPE_WORDS.get(word, word) if schema.keys() == {"type"} else "(schema …)"

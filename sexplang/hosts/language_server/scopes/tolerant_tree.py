@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from sexplang.hosts.tokens import CLOSING, LABELS, MARKS, OPENING, TRIVIA, Token
-from sexplang.reader.flaw import Flaw
+from sexplang.reader.characters import Flaw
 from sexplang.reader.token_values import CONSTANTS, string, text_block
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm

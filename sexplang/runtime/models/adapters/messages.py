@@ -10,12 +10,11 @@ from time import monotonic
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from sexplang.runtime.driver.answers import Watch
 from sexplang.runtime.driver.events import Said
+from sexplang.runtime.driver.requests import Watch
 from sexplang.runtime.models import Endpoint
 from sexplang.runtime.models.adapters.http_client import Bounded, server_at
 from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulator
-from sexplang.runtime.models.adapters.strict_schema import enforceable
 from sexplang.runtime.models.payload_check import refuse_payload
 from sexplang.runtime.models.server_failures import (
     refusal_of,
@@ -346,3 +345,36 @@ def _block(block: dict[str, Any]) -> dict[str, Any]:
 
 def _present(table: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in table.items() if value is not None}
+
+
+# -- Schemas for strict outputs -------------------------------------------------------------------
+
+
+def enforceable(schema: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the schema for the server, or None if it cannot enforce it. Dropped keywords are
+    checked when the reply is read."""
+    from anthropic import transform_schema
+
+    if _is_open(schema):
+        return None
+    try:
+        strict: dict[str, Any] = transform_schema(schema)
+    except (AssertionError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    return strict
+
+
+def _is_open(schema: dict[str, Any]) -> bool:
+    """Whether a schema has an object with keys that it does not name. Servers forbid such keys, so
+    an object without named keys could only be `{}`."""
+    work: list[Any] = [schema]
+    while work:
+        part = work.pop()
+        if isinstance(part, dict):
+            named = part.get("type") != "object" or part.get("properties")
+            if part.get("additionalProperties", not named) is not False:
+                return True
+            work += part.values()
+        elif isinstance(part, list):
+            work += part
+    return False

@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any
 
 from sexplang.guards.secrets import redact
-from sexplang.runtime.driver.answers import DeferredReply, Performer, read_reply
 from sexplang.runtime.driver.deadlines import Deadlines
+from sexplang.runtime.driver.requests import DeferredReply, Performer, read_reply
 from sexplang.runtime.journal.journal import CANCEL, CUT, PASSED, Row
 from sexplang.runtime.journal.recording_reader import (
     TORN,
@@ -67,11 +67,19 @@ class ReplayedRun:
         told = {name: self._defer(perform) for name, perform in (table | met).items()}
         timer = table["timer"]
         if isinstance(timer, Deadlines):  # recorded deadlines fire at their recorded steps
-            timer = Deadlines(timer.wait, lambda: self._source.passed_deadlines)
+            timer = Deadlines(
+                timer.wait,
+                lambda: self._source.passed_deadlines,
+                lambda passed: self._source.check_deadlines(passed),
+            )
         return told | {"model": table["model"], "timer": timer}
 
     def _defer(self, perform: Performer) -> Performer:
-        return lambda request: DeferredReply(self._source, perform=perform)
+        def perform_recorded(request: Request) -> Any:
+            self._source.check_request(request)
+            return perform(request)
+
+        return lambda request: DeferredReply(self._source, perform=perform_recorded)
 
 
 def answers(path: str) -> dict[str | None, AnsweringModel]:
@@ -95,12 +103,14 @@ def check_repeatable(path: str) -> None:
 def read_recorded_run(path: str) -> RecordedRun:
     """Return the rows of a recording for a replay. Raises Refusal."""
     found, last, torn = RecordedRun(path), "", list[int]()
+    begun, ended = False, False
     for at, line in lines(path, torn.append):
         try:
             if at == 1:
                 check_age(path, line["sexplang-journal"])
                 continue
             if not is_row(line):
+                begun, ended = begun or "begins" in line, ended or line.get("ends") == 0
                 continue
             if line["operation"] == CUT:
                 _cut(found, line, last == CANCEL)
@@ -112,7 +122,7 @@ def read_recorded_run(path: str) -> RecordedRun:
                 found.add(_read_row(line))
         except WRONG as wrong:
             raise refuse_line(path, at, wrong) from None
-    found.is_torn = bool(torn)
+    found.is_torn, found.is_cut = bool(torn), begun and not ended
     return found
 
 

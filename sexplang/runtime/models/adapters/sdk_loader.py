@@ -72,7 +72,7 @@ async def wait_for_call(request: "Request") -> None:
     from anyio import sleep
 
     from sexplang.runtime.driver.event_loop import follow_attempts
-    from sexplang.runtime.models.attempts import Attempts
+    from sexplang.runtime.models.retry import Attempts
 
     follow_attempts(request, Attempts())
     try:

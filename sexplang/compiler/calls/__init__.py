@@ -1,1 +1,0 @@
-"""Lowering of calls and their arguments."""

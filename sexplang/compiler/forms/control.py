@@ -1,0 +1,426 @@
+"""Control forms to core: conditions (`if`, `cond`, `case`, `and`, `or`), threading (`->`), local
+names (`lambda`, `let` and its variants) and loops.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from sexplang.compiler.compilation import (
+    IN_CLAUSE,
+    IN_LOOP,
+    Lowered,
+    Lowering,
+    NamedFunction,
+    Place,
+    Steps,
+)
+from sexplang.compiler.forms.quotation import datum
+from sexplang.compiler.forms.shapes import RESERVED, word_of
+from sexplang.compiler.functions import (
+    Definition,
+    Draft,
+    bindings_of,
+    body,
+    draft,
+    finish,
+    is_lambda,
+    nest,
+    shape_of,
+    statements,
+)
+from sexplang.compiler.macros import expand_head
+from sexplang.terms.core import (
+    And,
+    Call,
+    CallKnown,
+    CallPrimitive,
+    Const,
+    Core,
+    If,
+    Lambda,
+    Let,
+    Local,
+    Loop,
+    Or,
+    Recur,
+    Repeat,
+)
+from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm, source_name
+from sexplang.terms.source import Span
+
+Wrap = Callable[[Core], Core]
+"""The core of a clause, as a function of the core of the clauses after it."""
+
+
+def if_(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(if test then else)`"""
+    _, test, then, otherwise = form.items
+    return If(
+        (yield c.lower(test)),
+        (yield c.lower(then, position)),
+        (yield c.lower(otherwise, position)),
+        span=form.span,
+    )
+
+
+def when(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(when test body…)`"""
+    test = yield c.lower(form.items[1])
+    then = yield body(c, form.items[2:], position, form.span)
+    return If(test, then, Const(None, span=form.span), span=form.span)
+
+
+def unless(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(unless test body…)`"""
+    test = yield c.lower(form.items[1])
+    otherwise = yield body(c, form.items[2:], position, form.span)
+    return If(test, Const(None, span=form.span), otherwise, span=form.span)
+
+
+def and_(c: Lowering, form: ListForm, position: int) -> Lowered:
+    """`(and e…)`"""
+    return _chain(c, form, position, True, And)
+
+
+def or_(c: Lowering, form: ListForm, position: int) -> Lowered:
+    """`(or e…)`"""
+    return _chain(c, form, position, False, Or)
+
+
+def _chain(c: Lowering, form: ListForm, position: int, empty: bool, node: Any) -> Lowered:
+    if len(form.items) == 1:
+        return Const(empty, span=form.span)
+    if len(form.items) == 2:
+        return c.lower_later(form.items[1], position)
+    return _items(c, form, position, node)
+
+
+def _items(c: Lowering, form: ListForm, position: int, node: Any) -> Steps:
+    before = yield c.each(form.items[1:-1])
+    last = yield c.lower(form.items[-1], position)
+    return node((*before, last), span=form.span)  # type: ignore[no-any-return]
+
+
+def _is_word(form: Form, word: str) -> bool:
+    return type(form) is Name and form.text == word
+
+
+def cond(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(cond (test body…) (test => function) (test) (else body…))`"""
+    place = c.save_scope()
+    wraps: list[Wrap] = []
+    end: Core = Const(None, span=form.span)
+    for clause in form.items[1:]:
+        if type(clause) is not ListForm or not clause.items:
+            c.report_malformed(form, clause, "I expected a clause `(test body…)` here")
+            continue
+        first, *rest = clause.items
+        if _is_word(first, "else"):
+            end = yield _else(c, form, clause, position)
+            break
+        if _is_true(first) and rest and clause is form.items[-1]:
+            end = yield body(c, tuple(rest), position, clause.span)
+            break
+        test = yield c.lower(first)
+        if not rest:
+            wraps.append(_or(test, clause.span))
+        elif _is_word(rest[0], "=>"):
+            wraps.append((yield _arrow(c, form, clause, test)))
+        else:
+            then = yield body(c, tuple(rest), position, clause.span)
+            wraps.append(_choose(test, then, clause.span))
+    c.restore_scope(place)
+    for wrap in reversed(wraps):
+        end = wrap(end)
+    return end
+
+
+def _is_true(form: Form) -> bool:
+    """Return whether a form is another Lisp's word for `else`."""
+    return type(form) is Literal and form.value is True
+
+
+def _else(c: Lowering, form: ListForm, clause: ListForm, position: int) -> Any:
+    if clause is not form.items[-1]:
+        c.report_malformed(form, clause, "`else` must be the last clause")
+    if len(clause.items) == 1:
+        return c.report_malformed(form, clause, "I expected a body after `else`")
+    return body(c, clause.items[1:], position, clause.span)
+
+
+def _or(test: Core, span: Span) -> Wrap:
+    return lambda rest: Or((test, rest), span=span)
+
+
+def _choose(test: Core, then: Core, span: Span) -> Wrap:
+    return lambda rest: If(test, then, rest, span=span)
+
+
+def _arrow(c: Lowering, form: ListForm, clause: ListForm, test: Core) -> Any:
+    """Lower a clause with `=>`. The slot of the test's value stays for the clauses after it."""
+    if len(clause.items) != 3:
+        c.report_malformed(form, clause, "I expected `(test => function)` here")
+        return _choose(test, Const(None, span=clause.span), clause.span)
+    return _arrow_to(c, clause, test)
+
+
+def _arrow_to(c: Lowering, clause: ListForm, test: Core) -> Any:
+    span = clause.span
+    value = Local(0, c.place("_").index, "_", span=span)
+    function = yield c.lower(clause.items[2])
+    call = Call(function, (value,), span=span)
+    return lambda rest: Let((test,), If(value, call, rest, span=span), span=span)
+
+
+def case(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(case key ((datum …) body…) (literal body…) (else body…))`"""
+    place = c.save_scope()
+    key: Core = yield c.lower(form.items[1])
+    slot: Place | None = None
+    value = key
+    if not isinstance(key, (Const, Local)):
+        slot = c.place("_")
+        value = Local(0, slot.index, "_", span=form.items[1].span)
+    wraps: list[Wrap] = []
+    end: Core = Const(None, span=form.span)
+    for clause in form.items[2:]:
+        if type(clause) is not ListForm or not clause.items:
+            c.report_malformed(form, clause, "I expected a clause `((datum …) body…)` here")
+        elif _is_word(clause.items[0], "else"):
+            end = yield _else(c, form, clause, position)
+            break
+        elif len(clause.items) == 1:
+            c.report_malformed(form, clause, "I expected a body after the data")
+        elif clause is form.items[-1] and source_name(_word(clause.items[0])) in _ELSEWHERE:
+            word = source_name(_word(clause.items[0]))
+            hint = f"write `else` for all others; `(({word}) …)` is the symbol `{word}`"
+            c.report_malformed(form, clause.items[0], "this is one symbol", hint=hint)
+        else:
+            then = yield body(c, clause.items[1:], position, clause.span)
+            wraps.append(_choose(_fits(c, value, clause.items[0]), then, clause.span))
+    c.restore_scope(place)
+    for wrap in reversed(wraps):
+        end = wrap(end)
+    return end if slot is None else Let((key,), end, span=form.span)
+
+
+_ELSEWHERE = frozenset(["_", "default", "otherwise"])
+"""Words of other languages for `else` in a `case`."""
+
+
+def _word(form: Form) -> str:
+    return form.text if type(form) is Name else ""
+
+
+def _fits(c: Lowering, value: Core, data: Form) -> Core:
+    """Return the test that a key equals one of the data. `'a` counts as the symbol a."""
+    items: tuple[Form, ...] = (data,)
+    if type(data) is ListForm:
+        quoted = len(data.items) == 2 and _is_word(data.items[0], "quote")
+        items = data.items[1:] if quoted else data.items
+    equal = c.primitive("equal?")
+    tests: list[Core] = [
+        CallPrimitive(equal, (value, Const(datum(c, item), span=item.span)), span=item.span)
+        for item in items
+    ]
+    if not tests:
+        return Const(False, span=data.span)
+    return tests[0] if len(tests) == 1 else Or(tuple(tests), span=data.span)
+
+
+def thread(c: Lowering, form: ListForm, position: int) -> Lowered:
+    """`(-> e (function e…) name …)`: each step has the steps before it as its first operand.
+
+    The rewriting works on forms, so a step may be a special form.
+    """
+    whole = form.items[1]
+    for step in form.items[2:]:
+        if type(step) is Name:
+            whole = ListForm((step, whole), span=step.span)
+        elif type(step) is ListForm and step.items and word_of(step) not in _NO_STEP:
+            whole = ListForm((step.items[0], whole, *step.items[1:]), span=step.span)
+        else:
+            return _no_step(c, form, step)
+    return c.lower_later(whole, position)
+
+
+_NO_STEP = ("lambda", "fn")
+
+
+def _no_step(c: Lowering, form: ListForm, step: Form) -> Lowered:
+    hint = None
+    if word_of(step) in _NO_STEP:
+        hint = f"a function that is called needs parentheses: `(({word_of(step)} (x) …))`"
+    return c.report_malformed(
+        form, step, "I expected a call or the name of a function here", hint=hint
+    )
+
+
+def lambda_(c: Lowering, form: ListForm, position: int, name: str = "lambda") -> Steps:
+    """`(lambda (a (b default) . rest) body…)`"""
+    made = draft(c, name, form.items[1], form.items[2:], form.span)
+    yield finish(c, made, body)
+    return Lambda(made.index, span=form.span)
+
+
+def begin(c: Lowering, form: ListForm, position: int) -> Any:
+    """`(begin e…)` outside a body: a body of its own."""
+    return body(c, form.items[1:], position, form.span)
+
+
+def outside_body(c: Lowering, form: ListForm, position: int) -> Core:
+    """Report `(define …)` or `(bind …)` that is not directly in a body."""
+    word = form.items[0].text  # type: ignore[union-attr]
+    return c.report(
+        "bind-outside-body",
+        form.span,
+        f"`{word}` stands only directly in a body",
+        "nothing follows here that could see the name",
+        hint="write `(let ((name e)) …)` around what uses it, or `(begin …)` for a body",
+    )
+
+
+def _name_lambda(c: Lowering, name: Name, value: Form) -> Lowered:
+    """Lower a value that is bound to a name. A lambda gets that name."""
+    if is_lambda(value):
+        return lambda_(c, value, 0, name.text)  # type: ignore[arg-type]
+    return c.lower(value)
+
+
+def let(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(let ((name e) …) body…)`: each value is in the outer scope."""
+    if type(form.items[1]) is Name:
+        named: Core = yield _lower_named_let(c, form, form.items[1])
+        return named
+    pairs = bindings_of(c, form, form.items[1], unique=True)
+    values: list[Core] = []
+    for name, value in pairs:
+        values.append((yield _name_lambda(c, name, value)))
+    place = c.save_scope()
+    for (name, _), core in zip(pairs, values, strict=True):
+        c.place(name.text, shape_of(c, core))
+    inner = yield body(c, form.items[2:], position, form.span)
+    c.restore_scope(place)
+    names = tuple([name.text for name, _ in pairs])
+    return Let(tuple(values), inner, names, span=form.span) if values else inner
+
+
+def let_star(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(let* ((name e) …) body…)`: each value sees the names before it."""
+    place = c.save_scope()
+    values: list[Core] = []
+    pairs = bindings_of(c, form, form.items[1], unique=False)
+    for name, value in pairs:
+        core = yield _name_lambda(c, name, value)
+        values.append(core)
+        c.place(name.text, shape_of(c, core))
+    inner: Core = yield body(c, form.items[2:], position, form.span)
+    c.restore_scope(place)
+    for (name, _), core in zip(reversed(pairs), reversed(values), strict=True):
+        inner = Let((core,), inner, (name.text,), span=form.span)
+    return inner
+
+
+def letrec(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(letrec ((name e) …) body…)`: a body that begins with these definitions."""
+    definitions: list[Any] = []
+    for name, written in bindings_of(c, form, form.items[1], unique=True):
+        value = expand_head(c, written)
+        if is_lambda(value):
+            params, inside = value.items[1], value.items[2:]  # type: ignore[union-attr]
+            made = Definition(form, name, False, params=params, body=inside)
+        else:
+            made = Definition(form, name, False, value=value)
+        definitions.append(made)
+    place = c.save_scope()
+    items = yield statements(c, definitions, 0, form.span)
+    # The nil that ends a list of definitions is not the value here.
+    items = items[:-1] if definitions else []
+    items.append((yield body(c, form.items[2:], position, form.span)))
+    c.restore_scope(place)
+    return nest(items, form.span)
+
+
+def _lower_named_let(c: Lowering, form: ListForm, name: Name) -> Steps:
+    """`(let name ((x e) …) body…)`: a function of that name, called at once."""
+    if len(form.items) < 4:
+        return c.report_malformed(form, form, "I expected `(let name ((x e) …) body…)`")
+    pairs = bindings_of(c, form, form.items[2], unique=True)
+    inits = yield c.each(value for _, value in pairs)
+    if not c.is_bindable(name):
+        return Const(None, span=form.span)
+    made: Draft = draft(c, name.text, (), form.items[3:], form.span)
+    made.params = [(param.text, None) for param, _ in pairs]
+    place = c.save_scope()
+    c.names.bind(name.text, NamedFunction(c.level, made.index, made.signature))
+    yield finish(c, made, body)
+    c.restore_scope(place)
+    return CallKnown(0, made.index, inits, span=form.span)
+
+
+def loop(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(loop count body…)` or `(loop ((name e) …) body…)`"""
+    first = form.items[1]
+    if not _is_bindings(c, first):
+        count = yield c.lower(first)
+        inner = yield body(c, form.items[2:], 0, form.span)
+        return Repeat(count, inner, span=form.span)
+    pairs = bindings_of(c, form, first, unique=True)
+    inits = yield c.each(value for _, value in pairs)
+    place = c.save_scope()
+    c.activate()
+    for name, _ in pairs:
+        c.place(name.text)
+    c.loops.append(len(pairs))
+    # A tail call of a clause's continuation may leave the loop; the clause's tail continues.
+    inner = yield body(c, form.items[2:], IN_LOOP | (position & IN_CLAUSE), form.span)
+    c.loops.pop()
+    c.restore_scope(place)
+    return Loop(inits, inner, span=form.span)
+
+
+def _is_bindings(c: Lowering, form: Form) -> bool:
+    """Return whether a form is `((i 0) …)` and not a count. The head of a call is hardly ever a
+    list of two. One pair with an unbound name is `(i 0)` or `[i 0]`, and is refused as a binding.
+    """
+    if type(form) not in (ListForm, VectorForm) or not form.items:  # type: ignore[union-attr]
+        return type(form) is ListForm
+    head, *rest = form.items  # type: ignore[union-attr]
+    if type(head) is Name:
+        is_new = c.names.find(head.text) is None and c.names.find_in_module(head.text) is None
+        return len(rest) == 1 and is_new and head.text not in RESERVED
+    return type(head) is ListForm and type(form) is ListForm
+
+
+def recur(c: Lowering, form: ListForm, position: int) -> Steps:
+    """`(recur e…)`"""
+    arguments = yield c.each(form.items[1:])
+    if not c.loops or not position & IN_LOOP:
+        return _report_misplaced(c, form)
+    if len(arguments) != c.loops[-1]:
+        wanted = c.loops[-1]
+        return c.report(
+            "recur-arity",
+            form.span,
+            f"this loop has {wanted} variable{'s' * (wanted != 1)}, `recur` gives {len(arguments)}",
+            hint="give one value for each variable of the loop, in their order",
+        )
+    return Recur(arguments, span=form.span)
+
+
+def _report_misplaced(c: Lowering, form: ListForm) -> Core:
+    if c.loops:
+        return c.report(
+            "recur-outside-loop",
+            form.span,
+            "`recur` is not the last thing that its loop does",
+            "not in tail position of the loop",
+            hint="compute first and recur with the results; inside lambda, try, handle and par "
+            "there is no `recur`: write a named let, `(let next ((x e)) … (next …))`",
+        )
+    return c.report(
+        "recur-outside-loop",
+        form.span,
+        "`recur` stands in no loop",
+        hint="write `(loop ((x e) …) … (recur …))`; `(loop count …)` goes on by itself",
+    )

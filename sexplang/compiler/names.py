@@ -1,0 +1,218 @@
+"""Lowering of names, and suggestions for unbound ones."""
+
+from collections.abc import Iterable
+
+from sexplang.compiler.compilation import (
+    AT_HEAD,
+    KEPT,
+    Binding,
+    Continuation,
+    Keyword,
+    LaterDefinition,
+    Lowering,
+    NamedFunction,
+    Namespace,
+    Place,
+    split_path,
+)
+from sexplang.compiler.forms.shapes import HABITS, PARTS, RESERVED, SHAPES
+from sexplang.terms.core import Const, Core, Known, Local, MakeTable, Path
+from sexplang.terms.diagnostic import Label
+from sexplang.terms.form import MARK, Name
+from sexplang.terms.macro import Macro
+from sexplang.terms.program import Export
+from sexplang.terms.source import Span
+from sexplang.terms.texts.nearest import fewest_letters_off, find_misspelled
+from sexplang.terms.values.value import Task
+
+
+def mention(c: Lowering, form: Name, position: int) -> Core:
+    """Lower a name as a value."""
+    binding = c.names.find(form.text)
+    if binding is None:
+        return _path(c, form, position)
+    if type(binding) is Continuation:
+        c.note_use(binding, KEPT)
+    return reference(c, binding, form)
+
+
+def reference(c: Lowering, binding: Binding, form: Name) -> Core:
+    """Return the core of a binding."""
+    if isinstance(binding, Place):
+        return Local(c.level - binding.level, binding.index, binding.name, form.span)
+    if type(binding) is NamedFunction:
+        return Known(c.level - binding.level, binding.function, span=form.span)
+    if type(binding) is Keyword:
+        return no_value(c, binding.macro, form.span)
+    if type(binding) is Export:
+        return lower_export(c, binding, form.span)
+    if type(binding) is Namespace:
+        values = {
+            name: lower_export(c, export, form.span)
+            for name, export in binding.exports.items()
+            if type(export.shape) is not Macro
+        }
+        return MakeTable(tuple(values), tuple(values.values()), span=form.span)
+    assert isinstance(binding, LaterDefinition)
+    return report_early_use(c, form, binding)
+
+
+def lower_export(c: Lowering, export: Export, span: Span) -> Core:
+    """Return the core of an export of another unit or the prelude."""
+    core = export.core
+    if type(export.shape) is Macro:
+        return no_value(c, export.shape, span)
+    if type(core) is Const:
+        return Const(core.value, span=span)
+    if type(core) is Local:
+        return Local(c.level + core.depth, core.index, core.name, span=span)
+    if type(core) is Known:
+        return Known(c.level + core.depth, core.function, span=span)
+    assert c.level == 0, "an export is a constant, a slot of the program or a function of it"
+    return core
+
+
+def no_value(c: Lowering, macro: Macro, span: Span) -> Const:
+    """Report a macro where a value is expected."""
+    return c.report(
+        "syntax-misplaced",
+        span,
+        f"`{macro.name}` is a macro and has no value",
+        "a value is expected here",
+        also=(Label(macro.span, "defined here"),),
+        hint=f"write `({macro.name} …)`, or a lambda around it",
+    )
+
+
+def report_early_use(c: Lowering, form: Name, later: LaterDefinition) -> Const:
+    hint = f"move the definition of `{form.text}` up, before its first use"
+    if later.function:
+        hint = (
+            f"move the definition of `{form.text}` up; functions whose definitions stand next to "
+            "each other may call each other in any order"
+        )
+    return c.report(
+        "used-before-defined",
+        form.span,
+        f"`{form.text}` is used before it is defined",
+        "used here",
+        also=(Label(later.span, "but defined only here"),),
+        hint=hint,
+    )
+
+
+def _path(c: Lowering, form: Name, position: int) -> Core:
+    """Lower `plan.notes.success`, if `plan` is bound and the whole is not."""
+    head, fields = split_path(form.text)
+    binding = c.names.find(head) if head and all(fields) and fields else None
+    if binding is None:
+        return unbound(c, form, position)
+    if type(binding) is Namespace:
+        export = binding.exports.get(fields[0])
+        if export is None:
+            return _not_exported(c, form, head, fields[0], binding)
+        base = lower_export(c, export, form.span)
+        fields = fields[1:]
+    else:
+        base = mention(c, Name(head, span=form.span), 0)
+    return Path(base, tuple(fields), span=form.span) if fields else base
+
+
+def _not_exported(c: Lowering, form: Name, head: str, field: str, space: Namespace) -> Const:
+    close = fewest_letters_off(field, space.exports)
+    return c.report(
+        "unbound-name",
+        form.span,
+        f'"{space.path}" has no public name `{field}`',
+        hint=f"did you mean `{head}.{close}`?" if close else _list_names(space.exports),
+    )
+
+
+def _list_names(names: Iterable[str]) -> str:
+    return "it has " + ", ".join(f"`{name}`" for name in sorted(names))
+
+
+def unbound(c: Lowering, form: Name, position: int) -> Const:
+    """Report an unbound name, with a suggestion."""
+    name = form.spelling
+    if name in RESERVED:
+        return _no_value(c, form)
+    if "." in name and name.split(".")[0]:
+        name = name.split(".")[0]
+    if c.import_failed:
+        # The name may come from an import that could not be read.
+        return Const(None, span=form.span)
+    return c.report(
+        "unbound-name",
+        form.span,
+        f"nothing here is called `{name}`",
+        "not bound in this file or its imports",
+        hint=HABITS.get(name) or _name_first(c, name) or _did_you_mean(c, name, position),
+    )
+
+
+def _name_first(c: Lowering, name: str) -> str | None:
+    """Return the correction for a catch whose name stands behind a reason or type."""
+    for head in reversed(c.catches):
+        first, *rest = [item.span.text for item in head.items]
+        if name in rest and len(name) < len(first):  # the longer one is the reason
+            written = " ".join([name, first, *[word for word in rest if word != name]])
+            return f"the name comes first: `(catch ({written}) …)`"
+    return None
+
+
+def _no_value(c: Lowering, form: Name) -> Const:
+    hint = PARTS.get(form.text)
+    if hint is None and form.text in SHAPES:
+        hint = f"write `{SHAPES[form.text].syntax}`, or a lambda around it"
+    return c.report(
+        "reserved-name",
+        form.span,
+        f"`{form.text}` is a word of the language and has no value",
+        "a value is expected here",
+        hint=hint,
+    )
+
+
+_MOST_SUGGESTED = 20
+"""The greatest number of suggestions; each compares a name with every other."""
+
+
+def _did_you_mean(c: Lowering, name: str, position: int) -> str | None:
+    c.suggested += 1
+    if c.suggested > _MOST_SUGGESTED:
+        return None
+    bound = [
+        key
+        for key, binding in c.names.table.items()
+        if type(binding) is not LaterDefinition and MARK not in key
+    ]
+    # Special forms are suggested only where a form may begin.
+    words = SHAPES if position & AT_HEAD else ()
+    close = _correct_spelling(name, bound, [*c.names.scope, *words])
+    if close is None:
+        return None
+    binding = c.names.find(close)
+    what = ""
+    if isinstance(binding, Export) and isinstance(binding.shape, Task):
+        what = ", a task"
+    if close in c.origins and close in c.names.table:
+        what += f', from "{c.origins[close]}"'
+    return f"did you mean `{close}`{what}?"
+
+
+def _correct_spelling(name: str, bound: Iterable[str], words: Iterable[str]) -> str | None:
+    """Return the name that `name` is a misspelling of.
+
+    A difference in a sign, as between `string<?` and `string=?`, makes another name. A short word
+    of the language is near to too many others.
+    """
+    if len(name) < 3:
+        return None
+    known = [one for one in words if len(one) > 4]
+    near = [one for one in (*bound, *known) if _signs(one) == _signs(name)]
+    return find_misspelled(name, near)
+
+
+def _signs(name: str) -> str:
+    return "".join([character for character in name if character in "<=>+*/"])

@@ -1,0 +1,442 @@
+"""The interface of a unit: its imports, exports, declared inputs, effects and tasks.
+
+What it imports and declares is bound before the rest is compiled.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, get_args
+
+from sexplang.compiler.compilation import (
+    Binding,
+    Keyword,
+    Lowering,
+    NamedFunction,
+    Namespace,
+    Place,
+    Signature,
+    Steps,
+)
+from sexplang.compiler.forms.quotation import datum
+from sexplang.compiler.forms.shapes import SHAPES, word_of
+from sexplang.compiler.functions import Definition, Statement, duplicate
+from sexplang.compiler.macros import Syntax
+from sexplang.compiler.tasks.defatom import CheckTemplate, LoadSchema, declare_task
+from sexplang.terms.classes.node import define, field
+from sexplang.terms.core import Const, Core, InputValue, Known, Local
+from sexplang.terms.diagnostic import Diagnostics, Label
+from sexplang.terms.form import MARK, Form, ListForm, Literal, Name, VectorForm
+from sexplang.terms.form import Label as LabelForm
+from sexplang.terms.program import Export, Function, Input, InputType, is_of_type
+from sexplang.terms.source import Made, Source, Span
+from sexplang.terms.values.value import Operation, Task, Value
+
+Load = Callable[[str, Span], Mapping[str, Export]]
+
+
+@define(eq=False)
+class TopLevel:
+    """The sorted top level of a file."""
+
+    declarations: list[ListForm] = field(factory=list)
+    statements: list[Statement] = field(factory=list)
+    ends_in_declaration: bool = False
+
+
+def imports_of(c: Lowering, forms: Iterable[Form]) -> list[ListForm]:
+    """Return the imports among the forms of a file."""
+    found: list[ListForm] = []
+    work = list(forms)[::-1]
+    while work:
+        form = work.pop()
+        word = word_of(form)
+        if word in ("begin", "progn"):
+            work.extend(form.items[:0:-1])  # type: ignore[union-attr]
+        elif word == "import":
+            assert isinstance(form, ListForm)
+            found.append(form)
+    return [form for form in found if _fits(c, form)]
+
+
+def _fits(c: Lowering, form: ListForm) -> bool:
+    shape, count = SHAPES[word_of(form)], len(form.items) - 1
+    if count < shape.least or (shape.most is not None and count > shape.most):
+        c.report_malformed(form, form, "this does not fit")
+        return False
+    return True
+
+
+def sort(c: Lowering, statements: list[Statement]) -> TopLevel:
+    """Sort statements into declarations and the rest. An input stays in place, as a definition."""
+    top = TopLevel()
+    for item in statements:
+        word = _word(item)
+        top.ends_in_declaration = word in ("import", "define-effect", "defatom")
+        if not word:
+            top.statements.append(item)
+            continue
+        assert isinstance(item, ListForm)
+        if word == "import":
+            if isinstance(item.span, Made):
+                top_level_only(c, item, 0)
+        elif not _fits(c, item):
+            pass
+        elif word in ("define-effect", "defatom"):
+            top.declarations.append(item)
+        else:
+            declared = declare_input(c, item)
+            if declared is not None:
+                top.statements.append(Definition(item, declared.name, False, value=declared))
+    return top
+
+
+_WORDS = ("import", "define-input", "define-effect", "defatom")
+
+
+def _word(item: Statement) -> str:
+    word = "" if isinstance(item, (Definition, Syntax)) else word_of(item)
+    return word if word in _WORDS else ""
+
+
+def import_all(c: Lowering, forms: list[ListForm], load: Load) -> None:
+    """Load the imports of the file and bind their names."""
+    spans: dict[str, Span] = {}
+    for form in forms:
+        target = form.items[1]
+        path = _path(c, form, target)
+        alias = _alias(c, form)
+        if path is None or alias is None:
+            c.import_failed = True
+            continue
+        try:
+            exports = load(path, target.span)
+        except Diagnostics as failed:
+            c.findings.extend(failed.diagnostics)
+            c.import_failed = True
+            continue
+        if alias:
+            if _is_first(c, alias, path, form.items[3].span, spans):
+                c.names.bind(alias, Namespace(path, exports))
+            continue
+        for name, export in exports.items():
+            if _is_first(c, name, path, target.span, spans):
+                c.names.bind(name, export)
+                c.origins[name] = path
+
+
+def _path(c: Lowering, form: ListForm, target: Form) -> str | None:
+    if type(target) is Literal and isinstance(target.value, str):
+        return target.value
+    if type(target) is Name and target.text.startswith("std/"):
+        return target.text
+    hint = f'write `(import "{target.text}")`' if type(target) is Name else None
+    c.report_malformed(
+        form, target, "I expected a path in quotes, or a name like `std/state`", hint=hint
+    )
+    return None
+
+
+def _alias(c: Lowering, form: ListForm) -> str | None:
+    """Return the name after `as:`, or None."""
+    if len(form.items) == 2:
+        return ""
+    label = form.items[2]
+    if type(label) is not LabelForm or label.text != "as" or len(form.items) != 4:
+        c.report_malformed(form, label, "I expected `as: name` here")
+        return None
+    name = form.items[3]
+    if not c.is_bindable(name):
+        return None
+    assert isinstance(name, Name)
+    if "." in name.text:
+        c.report_malformed(
+            form, name, "I expected a name without a point here: `name.x` is its `x`"
+        )
+        return None
+    return name.text
+
+
+def _is_first(c: Lowering, name: str, path: str, span: Span, spans: dict[str, Span]) -> bool:
+    if name not in spans:
+        spans[name] = span
+        return True
+    c.report(
+        "imported-twice",
+        span,
+        f"`{name}` comes from two imports",
+        "imported again here",
+        also=(Label(spans[name], "first imported here"),),
+        hint=f"keep one apart: `(import {span.text} as: other)`, then `other.{name}`",
+    )
+    return False
+
+
+def declare(c: Lowering, top: TopLevel, check: CheckTemplate, load: LoadSchema | None) -> None:
+    """Bind declared operations and tasks in the whole module."""
+    spans: dict[str, Span] = {}
+    for form in top.declarations:
+        is_task = word_of(form) == "defatom"
+        declared = declare_task(c, form, check, load) if is_task else declare_effect(c, form)
+        if declared is None:
+            continue
+        name, value = declared
+        if name.text in spans:
+            _report_duplicate(c, name, spans[name.text])
+            continue
+        spans[name.text] = name.span
+        if isinstance(value, Operation):
+            c.operations[name.text] = value
+        elif value is not None:
+            c.tasks[name.text] = value
+        c.names.bind(name.text, Export(name.text, Const(value, span=form.span), value))
+    for item in top.statements:
+        if isinstance(item, Definition) and item.name.text in spans:
+            _report_duplicate(c, item.name, spans[item.name.text])
+
+
+def _report_duplicate(c: Lowering, name: Name, first: Span) -> None:
+    c.report(
+        "defined-twice",
+        name.span,
+        f"`{name.text}` is already defined here",
+        "defined again here",
+        also=(Label(first, "first defined here"),),
+        hint="choose another name",
+    )
+
+
+_NOWHERE = Span(Source("a declaration", ""), 0, 0)
+
+
+def exports(c: Lowering, statements: Iterable[Statement]) -> dict[str, Export]:
+    """Return the public names of the module: its own names without a leading `_`."""
+    declared: dict[str, Operation | Task] = {**c.operations, **c.tasks}
+    found = {
+        name: Export(name, Const(value, span=_NOWHERE), value)
+        for name, value in declared.items()
+        if is_public(name)
+    }
+    for item in statements:
+        if isinstance(item, Syntax):
+            _close(c, item)
+        if isinstance(item, (Definition, Syntax)) and is_public(item.name.text):
+            name = item.name.text
+            export = _export(c, name, c.names.table.get(name), item.name.span)
+            if export is not None:
+                found[name] = export
+    return found
+
+
+def session_exports(c: Lowering, statements: Iterable[Statement]) -> dict[str, Export]:
+    """Return all names after an input of a session, private and imported ones included."""
+    found = exports(c, statements)
+    for name, binding in c.names.table.items():
+        if type(binding) is Namespace:
+            found[name] = Export(name, Const(None, span=_NOWHERE), binding)
+        elif MARK not in name:
+            export = _export(c, name, binding, _NOWHERE)
+            if export is not None:
+                found[name] = export
+    return found
+
+
+def recall(c: Lowering, before: Mapping[str, Export]) -> None:
+    """Bind the names of earlier inputs of a session. The current input may shadow them."""
+    for name, export in before.items():
+        space = type(export.shape) is Namespace
+        c.names.bind(name, export.shape if space else export)
+
+
+def functions_called(c: Lowering, names: Iterable[str]) -> dict[str, Function]:
+    """Return the functions of the program that names stand for at the top of the module."""
+    found: dict[str, Function] = {}
+    for name in dict.fromkeys(names):
+        binding = c.names.find(name)
+        export = (
+            c.names.find_in_module(name) if binding is None else _export(c, name, binding, _NOWHERE)
+        )
+        shape = None if export is None else export.shape
+        if isinstance(shape, Function) and not shape.span.source.is_library:
+            found[name] = shape
+    return found
+
+
+def is_public(name: str) -> bool:
+    return not name.startswith("_") and MARK not in name
+
+
+def _export(c: Lowering, name: str, binding: Binding | None, span: Span) -> Export | None:
+    if isinstance(binding, NamedFunction):
+        function = c.functions[binding.function - c.first_function]
+        assert function is not None
+        return Export(name, Known(0, binding.function, span=function.span), function)
+    if isinstance(binding, Place):
+        shape = None if isinstance(binding.shape, Signature) else binding.shape
+        return Export(name, Local(0, binding.index, name, span=span), shape)
+    if isinstance(binding, Keyword):
+        return Export(name, Const(None, span=span), binding.macro)
+    return binding if isinstance(binding, Export) else None
+
+
+def _close(c: Lowering, item: Syntax) -> None:
+    """Complete a macro with the bindings of its template's names, for modules that import it."""
+    macro = item.keyword.macro
+    for name in macro.rules.names if macro.rules is not None else ():
+        binding = c.names.resolve(name, item.keyword)
+        named = binding if type(binding) is Namespace else _export(c, name, binding, macro.span)
+        if named is not None:
+            macro.names[name] = named
+
+
+_TYPES: dict[str, InputType] = {name: name for name in get_args(InputType)}
+
+
+def top_level_only(c: Lowering, form: ListForm, position: int) -> Core:
+    """Report `import`, `define-input` or `define-effect` that is not at the top of a module."""
+    word = form.items[0].text  # type: ignore[union-attr]
+    return c.report(
+        "top-level-only",
+        form.span,
+        f"`{word}` stands only at the top level of a file",
+        "here it is inside another form",
+        hint="move it to the top of the file",
+    )
+
+
+@define(eq=False)
+class InputForm:
+    """A `define-input` as written."""
+
+    form: ListForm
+    name: Name
+    options: dict[str, Form]
+
+    def __call__(self, c: Lowering) -> Steps:
+        """Lower the value of the input, and declare it."""
+        return _lower(c, self)
+
+
+def declare_input(c: Lowering, form: ListForm) -> InputForm | None:
+    """Read a `define-input`. Only a main program may have one."""
+    name, *rest = form.items[1:]
+    if not c.is_bindable(name):
+        return None
+    assert isinstance(name, Name)
+    if not c.main:
+        c.report(
+            "input-outside-main",
+            form.span,
+            "only the main program has inputs",
+            "this file is imported",
+            hint=f"make `{name.text}` a parameter of a function",
+        )
+    options: dict[str, Form] = {}
+    for at in range(0, len(rest), 2):
+        label = rest[at]
+        if type(label) is not LabelForm or label.text not in ("type", "choices", "doc", "default"):
+            c.report_malformed(
+                form, label, "I expected `type:`, `choices:`, `doc:` or `default:` here"
+            )
+            break
+        if at + 1 == len(rest):
+            c.report_malformed(form, label, "I expected a value after this label")
+        elif label.text in options:
+            c.report("duplicate-label", label.span, f"`{label.text}` is given twice")
+        else:
+            options[label.text] = rest[at + 1]
+    return InputForm(form, name, options)
+
+
+def _lower(c: Lowering, declared: InputForm) -> Steps:
+    form, options = declared.form, declared.options
+    default: Core | None = None
+    if "default" in options:
+        default = yield c.lower(options["default"])
+    literal = default.value if type(default) is Const else None
+    type_ = _type(c, form, options.get("type"), default)
+    choices = _choices(c, form, options.get("choices"))
+    doc = options.get("doc")
+    if doc is not None and not (type(doc) is Literal and isinstance(doc.value, str)):
+        c.report_malformed(form, doc, "I expected a string here")
+        doc = None
+    _check(c, options, type_, choices, literal)
+    name = declared.name.spelling
+    text: Any = doc.value if type(doc) is Literal else ""
+    c.inputs.append(Input(name, type_, choices, text, default is None, literal, form.span))
+    return InputValue(name, default, span=form.span)
+
+
+def _type(c: Lowering, form: ListForm, written: Form | None, default: Core | None) -> InputType:
+    if written is not None:
+        found = _TYPES.get(written.spelling) if type(written) is Name else None
+        if found is None:
+            c.report_malformed(form, written, f"I expected one of {', '.join(_TYPES)} here")
+        return found or "string"
+    value: Value = default.value if type(default) is Const else None
+    for type_ in ("boolean", "integer", "number"):
+        if is_of_type(value, _TYPES[type_]):
+            return _TYPES[type_]
+    return "json" if isinstance(value, (tuple, dict)) else "string"
+
+
+def _choices(c: Lowering, form: ListForm, written: Form | None) -> tuple[Value, ...]:
+    if written is None:
+        return ()
+    if type(written) is VectorForm and all(type(item) is Literal for item in written.items):
+        if not written.items:
+            c.report_malformed(form, written, "I expected at least one choice here")
+        return tuple(datum(c, written))
+    c.report_malformed(form, written, "I expected a vector of literals here")
+    return ()
+
+
+def _check(
+    c: Lowering,
+    options: dict[str, Form],
+    type_: InputType,
+    choices: tuple[Value, ...],
+    default: Value,
+) -> None:
+    """Check that the choices and a literal default are of the type, and that the default is a
+    choice."""
+    for choice in choices:
+        if not is_of_type(choice, type_):
+            _mismatch(c, options["choices"].span, f"not every choice is of type {type_}")
+            return
+    if "default" not in options or default is None:
+        return
+    span = options["default"].span
+    if not is_of_type(default, type_):
+        _mismatch(c, span, f"the default is not of type {type_}")
+    elif choices and default not in choices:
+        _mismatch(c, span, "the default is not one of the choices")
+
+
+def _mismatch(c: Lowering, span: Span, title: str) -> None:
+    c.report("input-mismatch", span, title, hint="correct it, or the `type:`")
+
+
+def declare_effect(c: Lowering, form: ListForm) -> tuple[Name, Operation] | None:
+    """Read a `define-effect`."""
+    pattern = form.items[1]
+    if type(pattern) is not ListForm or not pattern.items:
+        c.report_malformed(form, pattern, "I expected `(operation param…)` here")
+        return None
+    doc: Value = ""
+    if len(form.items) == 3:
+        text = form.items[2]
+        if type(text) is Literal and isinstance(text.value, str):
+            doc = text.value
+        else:
+            c.report_malformed(form, text, "I expected a string here")
+    names: list[Name] = []
+    for item in pattern.items:
+        if not c.is_bindable(item):
+            return None
+        names.append(item)  # type: ignore[arg-type]
+    params: dict[str, Span] = {}
+    for name in names[1:]:
+        if name.text in params and name.text != "_":
+            duplicate(c, name, params[name.text])
+        params.setdefault(name.text, name.span)
+    texts = tuple(name.spelling for name in names[1:])
+    return names[0], Operation(names[0].spelling, texts, len(texts), doc=doc)

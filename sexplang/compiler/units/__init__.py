@@ -1,1 +1,0 @@
-"""Compilation of files to units: imports, exports, bodies, macros."""

@@ -1,0 +1,143 @@
+"""The table of the prelude functions that call back. Their calls may be captured and resumed."""
+
+from typing import Any
+
+from sexplang.machine.code.application import ENTRIES, LABELLED, apply
+from sexplang.machine.code.simple import locate
+from sexplang.machine.errors import error_from, user_error
+from sexplang.machine.exits import Fork
+from sexplang.machine.handlers import discard, fail
+from sexplang.machine.library.iteration import WALKS, items_of
+from sexplang.machine.library.merge_sort import sort, sort_by
+from sexplang.machine.scheduler.permits import call_with_permit
+from sexplang.machine.scheduler.plan_graphs import (
+    check_outputs,
+    fork_graph,
+    in_node,
+    judge_plan,
+    task_bids,
+)
+from sexplang.machine.stack import Continuation, Frame, Segment, Step
+from sexplang.machine.tasks.delegation import (
+    answer,
+    as_work,
+    call_labelled,
+    call_result,
+    go_on,
+    make_result,
+    match_task,
+    run_step,
+    run_task,
+    subagent_limits,
+    task_of,
+)
+from sexplang.machine.tasks.model_programs import run_plan
+from sexplang.terms.quota import SMALL, charge, work
+from sexplang.terms.source import Span
+from sexplang.terms.values.abbreviation import abbreviate
+from sexplang.terms.values.boundary import materialize
+from sexplang.terms.values.value import Fault, Higher, Record, Symbol, Value
+
+
+def _apply(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    *first, last = arguments[1:]
+    items = items_of("apply", last)
+    if len(items) > SMALL:
+        work(len(items))
+    return apply(arguments[0], (*first, *items), k, s, span)
+
+
+def _update(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    table, key, function = arguments
+    if isinstance(table, Record):
+        table = table.fields
+    key = materialize(key)
+    if not isinstance(table, dict) or not isinstance(key, (str, Symbol)):
+        raise Fault("wrong-type", "`update` takes a table, a key and a function")
+    name = key if isinstance(key, str) else key.name
+    return apply(function, (table.get(name),), (_end_update, k, table, name), s)
+
+
+def _end_update(value: Value, k: Frame, s: Segment) -> Step:
+    _, below, table, name = k
+    charge(len(table) + 1)
+    return below[0], {**table, name: value}, below, s
+
+
+def _raise(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    return fail(error_from(arguments[0], span), k, s)
+
+
+def _error(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    return fail(user_error(arguments, span), k, s)
+
+
+def _abandon(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    continuation = arguments[0]
+    if not isinstance(continuation, Continuation):
+        raise Fault("wrong-type", f"`abandon` takes a continuation, not {abbreviate(continuation)}")
+    return discard(continuation, k, s)
+
+
+def _start(call: tuple[Value, Value, Span | None], k: Frame, s: Segment) -> Step:
+    function, item, span = call
+    try:
+        return apply(function, (item,), k, s, span)
+    except Fault as fault:
+        raise locate(fault, span) from None
+
+
+def _fork_map(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(fork-map f xs limit)`: the primitive under `par-map`."""
+    function, xs, limit = arguments
+    items = items_of("par-map", xs)
+    if limit is not None and (type(limit) is not int or limit < 1):
+        raise Fault("wrong-type", "`limit:` of `par-map` is an integer from 1 on")
+    if not items:
+        return k[0], (), k, s
+    raise Fork(tuple([(_start, (function, item, span)) for item in items]), k, s, limit)
+
+
+_TABLE: tuple[tuple[str, int, int | None, Any, str], ...] = (
+    *WALKS,
+    ("sort", 2, 2, sort, "(sort xs less?): stable"),
+    ("sort-by", 2, 2, sort_by, "(sort-by f xs): by f of each, stable"),
+    ("apply", 2, None, _apply, "(apply f x … xs): calls f with x … and the elements of xs"),
+    ("update", 3, 3, _update, "(update t k f): t with f of its value at k"),
+    ("raise", 1, 1, _raise, "(raise x): performs error"),
+    ("error", 1, None, _error, '(error "text" x …): raises a USER_ERROR'),
+    ("abandon", 1, 1, _abandon, "(abandon k): leaves the scopes that k holds"),
+    ("fork-map", 3, 3, _fork_map, "(fork-map f xs limit): f of each element, in branches"),
+    ("fork-graph", 3, 3, fork_graph, "(fork-graph f nodes after): f of each node, in its order"),
+    ("judge-plan", 2, 2, judge_plan, "(judge-plan plan limits): {plan}, or {reason} against it"),
+    ("task-bids", 1, 1, task_bids, "(task-bids node): which tasks would do a subtask, best first"),
+    ("in-node", 3, 3, in_node, "(in-node node budget f): calls f as the work of a plan's node"),
+    ("check-outputs", 2, 2, check_outputs, "(check-outputs node result): {artifacts missing}"),
+    ("run-plan", 4, 4, run_plan, "(run-plan text inputs allow budget): a model's program"),
+    (
+        "with-permit",
+        1,
+        1,
+        call_with_permit,
+        "(with-permit f): calls f, as one of at most 3 at a time",
+    ),
+    ("in-place", 1, 1, call_with_permit, "(in-place f): the old name of with-permit"),
+    ("match-task", 1, 1, match_task, "(match-task request): the task that takes it"),
+    ("task-of", 1, 1, task_of, "(task-of subtype): the one task of a subtype, or nil"),
+    ("run-task", 3, 3, run_task, "(run-task task inputs overrides): calls a task"),
+    ("run-step", 3, 3, run_step, "(run-step f x overrides): calls f, a task with overrides"),
+    ("as-work", 3, 3, as_work, "(as-work kind name f): calls f; traces show it as one thing"),
+    ("subagent-limits", 0, 0, subagent_limits, "(subagent-limits): [seconds calls]"),
+    ("call-task", 1, None, call_result, "(call-task task x …): its call, as a TaskResult"),
+    ("continue", 2, 2, go_on, '(continue result "words"): its conversation, a TaskResult'),
+    ("answer", 1, 1, answer, "(answer result): what it answers; a FAILED one raises its error"),
+    ("task-result", 1, 2, make_result, "(task-result fields): a TaskResult"),
+)
+
+HIGHER: dict[str, Higher] = {
+    name: Higher(name, least, most, doc) for name, least, most, _, doc in _TABLE
+}
+"""The prelude functions that call back, by name."""
+
+ENTRIES.update({name: entry for name, _, _, entry, _ in _TABLE})
+LABELLED["call-task"] = call_labelled

@@ -35,7 +35,16 @@ from sexplang.machine.positions.traceback import Trail, trail_in
 from sexplang.machine.scheduler import branches
 from sexplang.machine.scopes import budgets
 from sexplang.machine.scopes.budgets import METER, Meter
-from sexplang.machine.stack import BOTTOM, Closure, Code, Continuation, Ctx, Kind, Linked
+from sexplang.machine.stack import (
+    BOTTOM,
+    Closure,
+    Code,
+    Continuation,
+    Ctx,
+    Kind,
+    Linked,
+    make_closure,
+)
 from sexplang.machine.tasks.model_programs import build_plan, narrow
 from sexplang.terms import effect, plan, task, template
 from sexplang.terms.classes.node import attributes, fields, has
@@ -434,7 +443,7 @@ class _Thawer:
                 linked = narrow(linked, key)
             return Ctx(linked, conversations, scopes, expired_scopes, doing, jobs, plans)
         if word == "closure":
-            return Closure(*map(self._get, parts))
+            return make_closure(*map(self._get, parts))
         if word == "continuation":
             return Continuation(*map(self._get, parts[:2]), *parts[2:])
         if word == "crossing":

@@ -15,7 +15,6 @@ from sexplang.machine.code.maker import Maker
 from sexplang.machine.positions.sites import ITEMS, Sites
 from sexplang.machine.stack import (
     BOTTOM,
-    Closure,
     Code,
     Frame,
     Kind,
@@ -24,6 +23,7 @@ from sexplang.machine.stack import (
     Segment,
     Step,
     give,
+    make_closure,
 )
 from sexplang.machine.tasks.conversation import COMPACTION
 from sexplang.machine.tasks.function_tools import TOOL
@@ -132,7 +132,7 @@ def _link_known(
     for operation, export in program.defaults.items():
         assert isinstance(export.core, Known)
         # A default is defined without values of its own module around it.
-        linked.defaults[operation] = Closure(codes[export.core.function], ({},))
+        linked.defaults[operation] = make_closure(codes[export.core.function], ({},))
     if tasks is not None:
         linked.defaults["compact"] = COMPACTION
     return linked

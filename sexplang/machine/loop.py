@@ -34,7 +34,7 @@ from sexplang.machine.limits import (
 )
 from sexplang.machine.stack import BOTTOM, Exit, Frame, Segment, Step
 from sexplang.machine.unwind import SCOPE
-from sexplang.terms.quota import ACCOUNT, TICKS
+from sexplang.terms.quota import ACCOUNT
 from sexplang.terms.task import error_of
 from sexplang.terms.values.value import Fault, Record
 
@@ -72,7 +72,7 @@ class Account:
     """The steps taken in this turn beyond its last; below 0, the steps that were left when it
     ended."""
     is_over = False
-    """Whether the turn ended because too much was made."""
+    """Whether a turn ended because too much was made."""
     unseen = 0
     """The elements made since the last look at memory."""
     _walk: Any = iter(())
@@ -157,8 +157,6 @@ def run(
     left. `rest` is the rest of the last slice, as SliceEnd has it.
     """
     account = Account(limits)
-    is_nested = ACCOUNT.get() is not None
-    before = TICKS.get() if is_nested else None
     outer = ACCOUNT.set(account)
     most = limits.steps if plan is None else min(limits.steps, used + plan[1])
     length, end = _SHORT, most if until is None else min(most, until)
@@ -169,7 +167,8 @@ def run(
     turns, collects = 0, False
     try:
         while True:
-            length = min(length, end - used)
+            if length > end - used:
+                length = end - used
             if length <= 0 or (until is not None and account.is_over):
                 if used < most:
                     return SliceEnd(step, (room, account.left)), used
@@ -177,7 +176,6 @@ def run(
             ticks: Any = iter(_TICKS)
             ticks.__setstate__(_LONG - length)
             account.ticks = ticks
-            TICKS.set(ticks)
             account.beyond, account.over, account.is_over = most - used - length, 0, False
             if collects:
                 gc.disable()
@@ -202,8 +200,6 @@ def run(
                 gc.enable()
     finally:
         ACCOUNT.reset(outer)
-        if is_nested:
-            TICKS.set(before)
         if collects:
             gc.enable()
 

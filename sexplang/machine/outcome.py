@@ -469,7 +469,7 @@ def _settle(scheduler: Scheduler, setting: Setting, answered: int = 1) -> Outcom
         opened = [request for request in opened if request.id not in over]
         gone = sorted([id for id in gone if id not in unheard], key=sort_key)
     after = SchedulerState(
-        scheduler.table.finish(),
+        scheduler.table.branches.finish(),
         before.times if ledger is None else ledger.times,
         scheduler.failing,
         scheduler.steps,

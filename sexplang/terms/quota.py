@@ -32,6 +32,10 @@ MOST_DEPTH = 10
 class Account(Protocol):
     """The account of a run. Each method ends the run if a limit is exceeded."""
 
+    ticks: Iterator[None]
+    """The steps left in the current slice: the next one is taken, or is `work` if none is left. It
+    takes half the time of `work`."""
+
     def charge(self, size: int) -> None:
         """Charge elements or characters that are about to be made."""
 
@@ -52,12 +56,6 @@ ACCOUNT: ContextVar[Account | None] = ContextVar("account", default=None)
 
 account: Any = ACCOUNT.get
 """The account of the current run."""
-
-TICKS: ContextVar[Iterator[None] | None] = ContextVar("ticks", default=None)
-
-ticks: Any = TICKS.get
-"""The steps left in the current slice: the next one is taken, or is `work` if none is left. It
-takes half the time of `work`."""
 
 
 def charge(size: int) -> None:

@@ -28,8 +28,8 @@ BUGS = [
         "machine/code/calls.py",
         (
             (
-                "            inner = env[0], only(env)\n            try:\n                next(ticks())\n",
-                "            inner = env[0], only(env)\n            try:\n                ticks()\n",
+                "            inner = env[0], only(env)\n            try:\n                next(account().ticks)",
+                "            inner = env[0], only(env)\n            try:\n                account()",
             ),
         ),
     ),

@@ -37,7 +37,7 @@ from sexplang.machine.stack import Closure, Code, Continuation, Frame, Run, Segm
 from sexplang.machine.tasks.conversation import Wants, call_task
 from sexplang.terms import core
 from sexplang.terms.core import Core
-from sexplang.terms.quota import ticks, work
+from sexplang.terms.quota import account, work
 from sexplang.terms.source import Span
 from sexplang.terms.values.value import Fault, Higher, Operation, Primitive, Task, Value
 
@@ -224,7 +224,7 @@ def _pure_call(code: Code, body: pure.Simple, depth: int, simples: list[Any]) ->
         def one(env: Any) -> Value:
             inner = env[0], only(env)
             try:
-                next(ticks())
+                next(account().ticks)
             except StopIteration:
                 work(1)
             try:
@@ -238,7 +238,7 @@ def _pure_call(code: Code, body: pure.Simple, depth: int, simples: list[Any]) ->
     def call(env: Any) -> Value:
         inner = (outer(env), *[simple(env) for simple in simples])
         try:
-            next(ticks())
+            next(account().ticks)
         except StopIteration:
             work(1)
         try:
@@ -373,7 +373,7 @@ def _call_direct(simples: list[Any], span: Span) -> Run:
                     if body is None:
                         return code.body, inner, k, s
                     try:
-                        next(ticks())
+                        next(account().ticks)
                     except StopIteration:
                         work(1)
                     try:

@@ -19,7 +19,7 @@ from sexplang.machine.code.maker import (
     height,
     makes,
 )
-from sexplang.machine.stack import Closure, Frame, Run, Segment, Step
+from sexplang.machine.stack import Closure, Frame, Run, Segment, Step, make_closure
 from sexplang.terms import core
 from sexplang.terms.values.value import Fault, Value
 
@@ -41,13 +41,19 @@ def _local(maker: Maker, node: core.Local, loop: LoopCode | None) -> Piece:
 @makes(core.Known)
 def _make_known(maker: Maker, node: core.Known, loop: LoopCode | None) -> Piece:
     code, outer = maker.codes[node.function], pure.outer(node.depth)
-    return Piece(lambda env: Closure(code, outer(env)))
+    return Piece(lambda env: make_closure(code, outer(env)))
 
 
 @makes(core.Lambda)
 def _lambda(maker: Maker, node: core.Lambda, loop: LoopCode | None) -> Piece:
     code = maker.codes[node.function]
-    return Piece(lambda env: Closure(code, env))
+
+    def run(env: Any) -> Value:
+        made = Closure()
+        made.code, made.env = code, env
+        return made
+
+    return Piece(run)
 
 
 @makes(core.InputValue)

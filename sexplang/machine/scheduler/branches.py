@@ -1,8 +1,8 @@
 """The branches of a run: their states, and the table that holds them."""
 
 import re
-from collections.abc import Callable, Iterable
-from typing import Any, Protocol, TypeAlias, TypeGuard
+from collections.abc import Iterable
+from typing import Any, TypeAlias, TypeGuard
 
 from immutables import Map
 
@@ -175,57 +175,33 @@ class SchedulerState:
     permits: Permits = Permits()
 
 
-class BranchView(Protocol):
-    """A read-only view of the branches by path."""
-
-    def __getitem__(self, path: Path) -> Branch: ...
-
-    def __contains__(self, path: object) -> bool: ...
-
-    def __len__(self) -> int: ...
-
-    def get(self, path: Path) -> Branch | None:
-        """Return the branch at a path, if there is one."""
-
-
 class BranchTable:
-    """The branches of one delivery, and those that are ready. They change only here.
+    """The branches of one delivery: as it found them, and the current ones."""
 
-    `before` are the branches as the delivery found them, `branches` the current ones. `put` sets
-    the branch at a path, `remove` takes it away or returns its second argument, and `finish`
-    returns the final branches. These three are methods of the map itself. Each branch takes several
-    of these calls, and a wrapper would cost as much as the calls themselves.
-    """
-
-    __slots__ = ("before", "branches", "finish", "put", "ready", "remove")
+    __slots__ = ("before", "branches", "ready")
 
     def __init__(self, before: Map[Path, Branch]) -> None:
         self.before = before
-        self.branches: BranchView
-        self.branches = made = before.mutate()
-        self.put: Callable[[Path, Branch], None] = made.__setitem__
-        self.remove: Callable[[Path, None], Branch | None] = made.pop
-        self.finish: Callable[[], Map[Path, Branch]] = made.finish
+        self.branches = before.mutate()
         self.ready: list[Path] = []
         """The branches that go on, the next one last."""
 
     def schedule(self, branch: Branch, step: Step) -> None:
         """Let the branch go on with `step`, before all that became ready earlier."""
-        self.put(branch.path, Ready(branch.path, branch.ordinal, branch.leaving, step))
-        self.ready.append(branch.path)
+        path = branch.path
+        self.branches[path] = Ready(path, branch.ordinal, branch.leaving, step)
+        self.ready.append(path)
 
     def begin(self, steps: Iterable[tuple[Path, Step]]) -> None:
         """Begin branches, each before all that became ready earlier."""
-        put, ready = self.put, self.ready
         for path, step in steps:
-            put(path, Ready(path, 0, False, step))
-            ready.append(path)
+            self.branches[path] = Ready(path, 0, False, step)
+            self.ready.append(path)
 
     def snapshot(self) -> Map[Path, Branch]:
         """Return the branches as they are now, in the midst of a delivery."""
-        now = self.finish()
-        self.branches = made = now.mutate()
-        self.put, self.remove, self.finish = made.__setitem__, made.pop, made.finish
+        now = self.branches.finish()
+        self.branches = now.mutate()
         return now
 
 

@@ -142,7 +142,7 @@ def end_fork(scheduler: "Scheduler", branch: Branch, step: Step, scope: str | No
     if not isinstance(branch, Forked) or branch.alive == 0:
         table.schedule(branch, step)
         return
-    table.put(branch.path, evolve(branch, cut=step))
+    table.branches[branch.path] = evolve(branch, cut=step)
     if branch.cut is None or scope is not None:
         for child, left in reversed(_cancel_children(scheduler, branch, scope)):
             table.schedule(child, left)
@@ -168,7 +168,7 @@ def _fail_program(scheduler: "Scheduler", error: Record) -> None:
     """Let the program fail with its first error, once everything is unwound."""
     scheduler.failing = error
     root = evolve(scheduler.table.branches[()], leaving=True)
-    scheduler.table.put((), root)
+    scheduler.table.branches[()] = root
     _cut_branch(scheduler, root, None, None)
 
 
@@ -198,7 +198,7 @@ def _cancel_children(
             child = evolve(child, cut=step)
         else:
             standing.append((child, step))
-        scheduler.table.put(child.path, child)
+        scheduler.table.branches[child.path] = child
     return standing
 
 
@@ -308,7 +308,7 @@ def _end_innermost(scheduler: "Scheduler", branch: Branch, error: Record, step: 
     plan = find_plan(s, scheduler.ledger.accounts)
     if plan is None or not _fail_plan(scheduler, branch, s, plan, error):
         ready = Ready(branch.path, branch.ordinal, branch.leaving, step)
-        scheduler.table.put(branch.path, ready)
+        scheduler.table.branches[branch.path] = ready
         scheduler.broken = add_all_partial_results(scheduler, error)
         scheduler.ended, scheduler.failure_site = True, FailureSite(*step)
 
@@ -340,7 +340,7 @@ def _discard_branches(scheduler: "Scheduler", branch: Forked) -> None:
     """End all branches of a branch at once."""
     work = child_paths(branch)
     while work:
-        child = scheduler.table.remove(work.pop(), None)
+        child = scheduler.table.branches.pop(work.pop(), None)
         if child is None:
             continue
         if isinstance(child, Forked):

@@ -241,7 +241,7 @@ def _queue(scheduler: "Scheduler", branch: Branch, step: Step) -> None:
             return
         scheduler.ledger.count(context.scopes, 1)
     scheduler.permits.queue(context.jobs, branch.path)
-    scheduler.table.put(branch.path, queued)
+    scheduler.table.branches[branch.path] = queued
 
 
 def grant_permits(scheduler: "Scheduler") -> bool:

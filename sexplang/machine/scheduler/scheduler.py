@@ -88,7 +88,7 @@ def _begin_branches(scheduler: "Scheduler", branch: Forked, indexes: Sequence[in
         fn, a = branch.starts[index] if branch.after is None else start_of(branch, index)
         steps.append((path, (fn, a, BOTTOM, base)))
     scheduler.table.begin(steps)
-    scheduler.table.put(branch.path, branch.with_values(branch.values, len(indexes)))
+    scheduler.table.branches[branch.path] = branch.with_values(branch.values, len(indexes))
 
 
 def _begin_span(scheduler: "Scheduler", branch: Forked, path: Path) -> Work:
@@ -112,7 +112,7 @@ def end_branch(scheduler: "Scheduler", branch: Branch, left: BranchEnd) -> None:
             scheduler.failing = suppress(scheduler.failing, refusals)
         scheduler.ended, scheduler.value = True, value
         return
-    table.remove(branch.path, None)
+    del table.branches[branch.path]
     forked = table.branches[branch.path[:-2]]
     assert isinstance(forked, Forked)
     if forked.s[3].work is not None:
@@ -122,7 +122,7 @@ def end_branch(scheduler: "Scheduler", branch: Branch, left: BranchEnd) -> None:
     parent = forked.with_values(values, -1)
     if parent.cut is not None and refusals:
         parent = evolve(parent, cut=add_refusals(parent.cut, refusals))
-    table.put(parent.path, parent)
+    table.branches[parent.path] = parent
     if parent.cut is not None:
         if parent.alive == 0:
             table.schedule(parent, parent.cut)
@@ -300,7 +300,7 @@ class Scheduler:
         of its model call."""
         part = self.withdraw(branch)
         step = (BOTTOM[0], None, left.k, left.s)
-        self.table.put(branch.path, Ready(branch.path, branch.ordinal, branch.leaving, step))
+        self.table.branches[branch.path] = Ready(branch.path, branch.ordinal, branch.leaving, step)
         return part
 
     def withdraw(self, branch: Branch) -> Part | None:
@@ -336,17 +336,15 @@ class Scheduler:
         midway = self.midway
         if midway is not None:
             rest = self._rest(branch, midway)
-        is_timed = False
         if s[3].scopes:
-            ledger = self.used_ledger or self.ledger
-            is_timed, late = ledger.find_timed(s[3].scopes)
-        if is_timed and self.slice is not None:
-            slicing = self.slicing
-            assert slicing is not None
-            until = slicing.until(branch, before, midway)
-            if until == before:
-                self._halt(slicing, branch, rest)
-                return
+            is_timed, late = (self.used_ledger or self.ledger).find_timed(s[3].scopes)
+            if is_timed and self.slice is not None:
+                slicing = self.slicing
+                assert slicing is not None
+                until = slicing.until(branch, before, midway)
+                if until == before:
+                    self._halt(slicing, branch, rest)
+                    return
         if step[0] is leave_scope:  # other code does the next step
             step = give(step[1], s)
             s = step[3]
@@ -361,25 +359,27 @@ class Scheduler:
         left, self.steps = run(step, self.limits, used, plan, until, rest)
         if left.__class__ in _SPANS:
             left = self._pass_spans(branch, left, used, plan, until)
-        if late is not None and slicing is None:
-            while isinstance(left, exits.SliceEnd) and self.steps < before + grace:
+        if late is not None:
+            while (
+                slicing is None and isinstance(left, exits.SliceEnd) and self.steps < before + grace
+            ):
                 now = self.steps
                 left, self.steps = run(left.step, self.limits, now, plan, until, left.rest)
                 left = self._pass_spans(branch, left, now, plan, until)
-        if late is not None:
             self.late[late] = LATE_STEPS - grace + self.steps - before
         if plan is not None:
             self.ledger.charge_steps(s, self.steps - before)
-        if slicing is not None:
-            slicing.count(branch, self.steps - before)
-        if isinstance(left, exits.SliceEnd):
-            branch = evolve(branch, step=left.step)
-            if late is not None and self.grace_left(late) <= 0:
-                self.table.put(branch.path, branch)
-                break_scope(self, branch, branch, late, self.ledger.accounts[late].expire())
-            elif slicing is not None:
-                self._halt(slicing, branch, left.rest)
-            return
+        if until is not None:
+            if slicing is not None:
+                slicing.count(branch, self.steps - before)
+            if isinstance(left, exits.SliceEnd):
+                branch = evolve(branch, step=left.step)
+                if late is not None and self.grace_left(late) <= 0:
+                    self.table.branches[branch.path] = branch
+                    break_scope(self, branch, branch, late, self.ledger.accounts[late].expire())
+                elif slicing is not None:
+                    self._halt(slicing, branch, left.rest)
+                return
         if isinstance(left, exits.LimitReached):
             taken = self.steps - before
             spent = plan is not None and plan[1] <= taken and self.steps < self.limits.steps
@@ -463,7 +463,7 @@ class Scheduler:
         request = Request(id, left.operation, left.arguments, context.plain(), left.span)
         self.opened.append(request)
         waiting = Waiting(path, ordinal + 1, branch.leaving, request, left.k, left.s, held)
-        self.table.put(path, waiting)
+        self.table.branches[path] = waiting
         if context.jobs:
             self.permits.count(context.jobs, 1)
 

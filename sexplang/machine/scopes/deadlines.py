@@ -109,7 +109,7 @@ class Ledger:
         self.learned = times.learned
         self._meter = meter
         self._begun: dict[str, int] = {}
-        """The change of the number of branches that wait under each scope."""
+        """The change of the number of branches that wait under each deadline."""
 
     @property
     def times(self) -> Times:
@@ -238,10 +238,10 @@ class Ledger:
         return found, describe_expired(error, found)
 
     def count(self, scopes: tuple[str, ...], by: int) -> None:
-        """Count a branch that begins or ends to wait under the scopes."""
-        begun = self._begun
+        """Count a branch that begins or ends to wait under the deadlines among the scopes."""
         for id in scopes:
-            begun[id] = begun.get(id, 0) + by
+            if self.accounts[id].bounds.seconds is not None:
+                self._begun[id] = self._begun.get(id, 0) + by
 
     def move_timers(self) -> tuple[list[Request], list[str]]:
         """Return the timers to open and those to withdraw, now that every branch waits."""
@@ -249,8 +249,6 @@ class Ledger:
         closed: list[str] = []
         for id in sorted(self._begun):
             scope = self.accounts[id]
-            if scope.bounds.seconds is None:
-                continue
             count = self.waiting.get(id, 0) + self._begun[id]
             self.waiting = self.waiting.set(id, count)
             wanted = count > 0 and not scope.fired

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from sexplang.machine.errors import return_value
 from sexplang.machine.exits import BeginSpan, EndSpan, EnterScope, Fork
 from sexplang.machine.handlers import fail, is_handled, perform
-from sexplang.machine.stack import BOTTOM, Closure, Code, Ctx, Frame, Segment, Step, leave
+from sexplang.machine.stack import BOTTOM, Code, Ctx, Frame, Segment, Step, leave, make_closure
 from sexplang.machine.unwind import ClauseCode, HandlerKind
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.task import (
@@ -212,7 +212,7 @@ def _compact(env: Any, k: Frame, s: Segment) -> Step:
 _COMPACT = Code("compact", -1, ("messages", "used", "limit"), False, is_library=True)
 _COMPACT.body = _compact
 
-COMPACTION = Closure(_COMPACT, ({},))
+COMPACTION = make_closure(_COMPACT, ({},))
 """The default of `compact`."""
 
 CONVERSATION = HandlerKind({"error": (ClauseCode(_fail, 1, "never", ()),)}, None)

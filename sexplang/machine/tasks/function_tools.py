@@ -10,7 +10,7 @@ from sexplang.machine.code.application import fill
 from sexplang.machine.errors import return_value
 from sexplang.machine.exits import AskHost
 from sexplang.machine.handlers import plain_arguments
-from sexplang.machine.stack import Closure, Code, Frame, Linked, Segment, Step, leave
+from sexplang.machine.stack import Code, Frame, Linked, Segment, Step, leave, make_closure
 from sexplang.machine.tasks.conversation import FUNCTION, TOLD
 from sexplang.terms.values.value import Fault
 
@@ -58,5 +58,5 @@ def _visible_environment(code: Code, env: tuple[Any, ...]) -> tuple[Any, ...]:
 _CODE = Code("tool", -1, ("name", "inputs"), False, is_library=True)
 _CODE.body = _tool
 
-TOOL = Closure(_CODE, ())
+TOOL = make_closure(_CODE, ())
 """The default of `tool` in a program whose functions are tools."""

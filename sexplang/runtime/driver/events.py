@@ -52,7 +52,7 @@ class Started(_RequestEvent):
     __slots__ = ("_clock", "_since")
 
     def __init__(self, request: Request) -> None:
-        super().__init__(request)
+        self.request = request
         self._since = time()
         self._clock = monotonic()
 
@@ -76,7 +76,7 @@ class Finished(_RequestEvent):
     # fmt: on
 
     def __init__(self, request: Request, row: Row) -> None:
-        super().__init__(request)
+        self.request = request
         self._row = row
 
     @property

@@ -444,11 +444,13 @@ class Run:
 
     def _set_outcome(self, after: Outcome) -> None:
         """Replace the outcome, record withdrawals and queue the newly opened requests."""
+        self.outcome, self._delivered_row = after, None
         opened: Sequence[Request] = ()
-        self.outcome, self._delivered_row, self._pause = after, None, None
         if isinstance(after, Suspended):
             state = state_of(after)
             opened, self._pause = state.opened, state.pause
+        else:
+            self._pause = None
         gone = after.withdrawn
         if gone or self.in_flight.withdrawal_rows:
             over = [self._open[id].request for id in gone if id in self._open]

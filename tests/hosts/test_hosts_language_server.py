@@ -212,9 +212,9 @@ def test_an_editor_may_prefer_other_columns(editor, tmp_path):
 
 HOVERS = [
     ("(le|t ((x 1)) x)", "let", "(let ((name e) …) body…)", "Names for values"),
-    ("(string-jo|in [] 1)", "string-join", "(string-join a b)", "A function of the language"),
-    ("(map| f [])", "map", "(map a b …)", "A function of the language"),
-    ("(ask-|user 1)", "ask-user", "(ask-user prompt choices)", "calling it performs it"),
+    ("(string-jo|in [] 1)", "string-join", "(string-join xs [separator])", "A function of the language"),
+    ("(map| f [])", "map", "(map f xs …)", "A function of the language"),
+    ("(ask-|user 1)", "ask-user", "(ask-user prompt [choices])", "calling it performs it"),
     ('(import "tools.sexp") (noti|fy 1)', "notify", "(notify words)", "Tells somebody."),
     ('(import "tools.sexp") (doub|le 1)', "double", "(double n)", "Twice as much."),
     ('(import "tools.sexp" as: u) (u.doub|le 1)', "u.double", "(double n)", "tools.sexp:2"),
@@ -242,7 +242,7 @@ HOVERS = [
         "(t (b 1))",
         "- `b` (number) B.",
     ),
-    ("`(a ~(str|))", "str", "(str …)", "A function of the language"),
+    ("`(a ~(str|))", "str", "(str x …)", "A function of the language"),
 ]
 
 

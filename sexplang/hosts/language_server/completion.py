@@ -4,11 +4,12 @@ import os
 from collections.abc import Iterable, Iterator
 
 from sexplang.compiler.forms.shapes import QUOTING, SHAPES, shape_of, word_of
-from sexplang.hosts.language_server.hover import explain, headline
-from sexplang.hosts.language_server.language_names import is_deprecated, special
+from sexplang.hosts.language_server.hover import explain
 from sexplang.hosts.language_server.library import Library, folder_of
-from sexplang.hosts.language_server.meanings import Meaning
 from sexplang.hosts.language_server.outline import Outline
+from sexplang.hosts.reference.documentation import headline
+from sexplang.hosts.reference.language_names import is_deprecated, special
+from sexplang.hosts.reference.meanings import Meaning
 from sexplang.hosts.tokens import LABELS as LABEL_KINDS
 from sexplang.hosts.tokens import Token
 from sexplang.terms.classes.node import frozen

@@ -14,10 +14,10 @@ from pygls.lsp.server import LanguageServer
 
 from sexplang.hosts.language_server import completion, findings, hover
 from sexplang.hosts.language_server.library import Library
-from sexplang.hosts.language_server.meanings import Meaning
 from sexplang.hosts.language_server.outline import Outline
 from sexplang.hosts.language_server.positions import Places, address_of, location_of, name_of
 from sexplang.hosts.language_server.protocol import UNTOLD
+from sexplang.hosts.reference.meanings import Meaning
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
 

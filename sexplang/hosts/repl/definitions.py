@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from sexplang.compiler.forms.shapes import splice, word_of
-from sexplang.hosts.language_server.hover import comment_above, headline, read_documentation
-from sexplang.hosts.language_server.language_names import is_deprecated, prelude, special, syntax_of
 from sexplang.hosts.language_server.library import task_meaning
-from sexplang.hosts.language_server.meanings import (
+from sexplang.hosts.reference.documentation import comment_above, headline, read_documentation
+from sexplang.hosts.reference.language_names import is_deprecated, prelude, special, syntax_of
+from sexplang.hosts.reference.meanings import (
     Meaning,
     Parameter,
     list_private,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from sexplang.compiler.forms.shapes import PARTS, SHAPES
-from sexplang.hosts.language_server.meanings import Meaning, Parameter, public
+from sexplang.hosts.reference.meanings import Meaning, Parameter, public
 from sexplang.reader import read
 from sexplang.terms.source import Source
 

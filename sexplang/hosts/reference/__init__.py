@@ -1,0 +1,1 @@
+"""The reference of names: one index for the command `doc`, the REPL and editors."""

@@ -47,6 +47,8 @@ def test_a_macro_and_a_special_form_are_explained(tmp_path):
         "(loop count body…)",
         "(loop ((name e) …) body…)",
         "The body so many times, or with variables until it does not `recur`.",
+        "  (loop ((n 5) (sum 0)) (if (= n 0) sum (recur (- n 1) (+ sum n))))  ;=> 15",
+        '  (loop 3 "again")  ;=> "again"',
     ]
     catch = ["a word of a special form", "catch"]
     assert [*pick, *twice, *loop, *catch] == done.stdout.splitlines()[:-1]

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sexplang.hosts.language_server.outline import Outline
-from sexplang.hosts.reference.documentation import headline, read_documentation
 from sexplang.hosts.reference.meanings import Meaning, Parameter
+from sexplang.hosts.reference.name_index import Entry, find_entry
 from sexplang.terms.values.text import to_source, type_words
 from sexplang.terms.values.value import Task
 
@@ -26,15 +26,17 @@ def hover(found: Outline, offset: int, effects: "Iterable[Row]") -> tuple[int, i
 
 def explain(meaning: Meaning, effects: "Iterable[Row]" = ()) -> str:
     """Return the meaning of a name, in Markdown."""
+    entry = find_entry(meaning)
     done = [_describe_effects(row) for row in effects if _is_about(row, meaning)]
-    parts = [_code(headline(meaning)), *_describe(meaning), *done[:1], _where(meaning)]
+    shown = _code("\n".join(map(str, entry.examples))) if entry.examples else ""
+    parts = [_code(entry.signature), *_describe(meaning, entry), shown, *done[:1], _where(meaning)]
     return "\n\n".join(part for part in parts if part)
 
 
-def _describe(meaning: Meaning) -> list[str]:
+def _describe(meaning: Meaning, entry: Entry) -> list[str]:
     if meaning.kind == "module":
         return [f'The module `"{meaning.doc}"`: ' + _list_names(meaning.members)]
-    said = [read_documentation(meaning)]
+    said = [entry.doc]
     if meaning.kind == "task":
         said += ["\n".join(_param(each) for each in meaning.params or ()), _settings(meaning.shape)]
     return said

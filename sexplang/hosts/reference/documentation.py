@@ -10,11 +10,14 @@ _LONGEST = 8
 
 
 def headline(meaning: Meaning) -> str:
-    """Return the name as it is written in a use."""
+    """Return the name as it is written in a use; empty for a macro whose documentation has its
+    uses."""
     if meaning.kind == "special form":
         return syntax_of(meaning.name) or meaning.name
     if meaning.kind in ("value", "input", "syntax") and meaning.form is not None:
         return _shorten(meaning.form.span.text)
+    if meaning.kind == "syntax":
+        return ""
     shape = meaning.shape
     if isinstance(shape, Primitive):
         return _show_call(meaning.name, *shape.params.split())

@@ -91,8 +91,7 @@ def make_entry(meaning: Meaning) -> Entry:
         kind = "word"
     signature = headline(meaning)
     remark, shown = _divide(meaning)
-    sentence = "" if home == PROGRAM else SENTENCES.get(name, "")
-    doc = f"{sentence} {remark}".strip()
+    doc = remark if home == PROGRAM else SENTENCES.get(name, remark)
     more = EXAMPLES.get(name, ()) if home != PROGRAM else ()
     examples = tuple([_read_example(each) for each in (*more, *shown)])
     described = {each.name: each for each in meaning.params or ()}
@@ -219,8 +218,10 @@ def summarize(entry: Entry) -> str:
     call = entry.signature.partition("\n")[0]
     if len(call) > _LONGEST_CALL:
         call = f"({entry.name} …)"
-    said = re.split(r"(?<=[.;])\s", " ".join(entry.doc.split()), maxsplit=1)[0].rstrip(";")
+    said = re.split(r"(?<=\.)\s", " ".join(entry.doc.split()), maxsplit=1)[0]
+    if len(said) > _LONGEST_SENTENCE and "; " in said:
+        said = f"{said.partition('; ')[0]}."
     return "  ".join(filter(None, [call, said, entry.statement]))
 
 
-_LONGEST_CALL = 50
+_LONGEST_CALL, _LONGEST_SENTENCE = 50, 90

@@ -18,7 +18,6 @@ _SYNONYMS = {
     "dict": "table",
     "dictionary": "table",
     "object": "table",
-    "hash": "table sha256",
     "map": "table",
     "regex": "regular expression re",
     "regexp": "regular expression re",
@@ -51,12 +50,15 @@ _SYNONYMS = {
 
 _NAME, _LIKE_NAME, _DOC, _LIKE_DOC = 4.0, 3.0, 2.0, 1.0
 
+_LEAST = 0.4
+"""An entry whose weight is a smaller part of the first one's is left out."""
+
 
 def search(query: str, entries: Iterable[Entry], most: int = MOST) -> list[Entry]:
     """Return the entries that fit the words of a query, the best first.
 
     An entry that has more of the words comes first; among equals, one that has rarer words, and in
-    its name.
+    its name. One that fits much less than the first is left out.
     """
     wanted = [(root, _list_alike(root)) for root in sorted(telling(query) or roots(query))]
     known = [(each, roots(each.name), roots(each.doc)) for each in entries]
@@ -64,18 +66,14 @@ def search(query: str, entries: Iterable[Entry], most: int = MOST) -> list[Entry
     rarity = [
         log(1 + len(rows) / (1 + sum(row[at] > 0 for row in rows))) for at in range(len(wanted))
     ]
-    found = [
-        (
-            -sum(weight > 0 for weight in row),
-            -sum(weight * rare for weight, rare in zip(row, rarity, strict=True)),
-            len(each.name),
-            each.name,
-            each,
-        )
-        for (each, _, _), row in zip(known, rows, strict=True)
-        if any(row)
-    ]
-    return [row[-1] for row in sorted(found, key=lambda row: row[:-1])[:most]]
+    found = []
+    for (each, _, _), row in zip(known, rows, strict=True):
+        score = sum(weight * rare for weight, rare in zip(row, rarity, strict=True))
+        if score:
+            has = sum(weight > 0 for weight in row)
+            found.append((-has, -score, len(each.name), each.name, each))
+    found.sort(key=lambda row: row[:-1])
+    return [each for _, score, _, _, each in found[:most] if score <= found[0][1] * _LEAST]
 
 
 def _weigh(word: str, alike: frozenset[str], name: frozenset[str], doc: frozenset[str]) -> float:

@@ -1,4 +1,4 @@
-"""`sexplang doc`: the index of names, the search by words, and what the command says."""
+"""`sexplang doc`: the reference of names, the search by words, and what the command says."""
 
 import json
 import re
@@ -9,10 +9,10 @@ from support.sources import no_files
 
 from sexplang.compiler.forms.shapes import SHAPES
 from sexplang.hosts.language_server.library import Library
+from sexplang.hosts.reference.entries import describe, find_entry, list_entries, table
 from sexplang.hosts.reference.examples import EXAMPLES
 from sexplang.hosts.reference.habits import read_habits
 from sexplang.hosts.reference.language_names import list_modules
-from sexplang.hosts.reference.name_index import describe, find_entry, list_entries, table
 from sexplang.hosts.reference.search import MOST, search
 from sexplang.hosts.reference.sentences import SENTENCES
 from sexplang.hosts.reference.signatures import operands
@@ -250,7 +250,7 @@ def test_the_guide_as_data_has_every_name():
 # -- the REPL
 
 
-def test_the_repl_reads_the_same_index():
+def test_the_repl_reads_the_same_reference():
     """Names of std/ say their import; words find names of the session too."""
     text = """:doc with-state
 (define (shout x) "Louder than before." x)

@@ -1,1 +1,1 @@
-"""The reference of names: one index for the command `doc`, the REPL and editors."""
+"""The reference of names, which the command `doc`, the guide as JSON, the REPL and editors read."""

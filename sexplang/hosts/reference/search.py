@@ -1,10 +1,10 @@
-"""Search in the index of names, by words of what a function does."""
+"""Search in the reference of names, by words of what a function does."""
 
 from collections.abc import Iterable
 from functools import cache
 from math import log
 
-from sexplang.hosts.reference.name_index import Entry
+from sexplang.hosts.reference.entries import Entry
 from sexplang.terms.texts.words import roots, telling
 
 MOST = 8

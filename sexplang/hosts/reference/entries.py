@@ -1,7 +1,4 @@
-"""The index of names: what each is, how it is called, what it does, with examples.
-
-The command `doc`, the guide as JSON, the REPL and the language server read it.
-"""
+"""The entries of the reference: what a name is, how it is called, what it does, with examples."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -127,7 +124,7 @@ def _divide(meaning: Meaning) -> tuple[str, list[str]]:
         return "\n".join(sorted(meaning.members)), []
     doc = read_documentation(meaning)
     if isinstance(meaning.shape, Higher):
-        said = doc.partition("): ")[2]
+        said = doc.partition("): ")[2] or doc
         is_word = re.match(r"[a-z-]{2,}", said) is not None
         return f"{said[0].upper() if is_word else said[0]}{said[1:]}.", []
     if isinstance(meaning.shape, (Primitive, Operation)):

@@ -11,7 +11,7 @@ from sexplang.compiler.forms.shapes import SHAPES
 from sexplang.hosts.language_server.library import Library
 from sexplang.hosts.reference.entries import describe, find_entry, list_entries, table
 from sexplang.hosts.reference.examples import EXAMPLES
-from sexplang.hosts.reference.habits import read_habits
+from sexplang.hosts.reference.habits import find_habit
 from sexplang.hosts.reference.language_names import list_modules
 from sexplang.hosts.reference.search import MOST, search
 from sexplang.hosts.reference.sentences import SENTENCES
@@ -164,7 +164,7 @@ def test_a_habit_tells_what_to_write():
     out, err, status = said("setq")
 
     assert ("", 0) == (err, status)
-    assert out.startswith(f"there is no `setq` here: {read_habits()['setq'].hint}\n")
+    assert out.startswith(f"there is no `setq` here: {find_habit('setq').hint}\n")
     assert "(bind name e)  Binds a name" in out
 
 

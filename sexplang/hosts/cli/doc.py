@@ -7,7 +7,7 @@ from typing import Any
 from sexplang.hosts.cli.guard import DONE, FAILED, say
 from sexplang.hosts.cli.shipped_pages import has_page
 from sexplang.hosts.reference.entries import Entry, describe, list_entries, summarize, table
-from sexplang.hosts.reference.habits import Habit, read_habits
+from sexplang.hosts.reference.habits import Habit, find_habit
 from sexplang.hosts.reference.search import search
 from sexplang.terms.classes.node import evolve, frozen
 from sexplang.terms.texts.nearest import find_misspelled
@@ -54,7 +54,7 @@ def look_up(query: str) -> Answer:
     known = table()
     if name in known:
         return Answer("name", (known[name],))
-    habit = read_habits().get(name)
+    habit = find_habit(name)
     if habit is not None:
         said = f"there is no `{name}` here: {habit.hint}"
         return Answer("habit", tuple(_list_mentioned(habit)), said, habit)

@@ -46,13 +46,13 @@ def guide_as_json() -> str:
     """Return every name of the language as one line of JSON, with what names of other languages
     are here."""
     from sexplang.hosts.reference.entries import list_entries
-    from sexplang.hosts.reference.habits import read_habits
+    from sexplang.hosts.reference.habits import list_habits
     from sexplang.terms.run_terms import find_version
 
     document = {
         "version": find_version(),
         "names": [each.to_json() for each in list_entries()],
-        "habits": [each.to_json() for each in read_habits().values()],
+        "habits": [each.to_json() for each in list_habits()],
     }
     return json.dumps(document, ensure_ascii=False) + "\n"
 

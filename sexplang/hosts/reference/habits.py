@@ -1,7 +1,6 @@
 """Habits of other languages: names that are not here, and what to write in their place."""
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Iterator
 
 from sexplang.compiler.forms.shapes import HABITS
 from sexplang.terms.classes.node import frozen
@@ -22,7 +21,12 @@ class Habit:
         return {"name": self.name, "hint": self.hint} | shown
 
 
-@cache
-def read_habits() -> Mapping[str, Habit]:
-    """Return the habits that the compiler knows, by name."""
-    return {name: Habit(name, hint) for name, hint in HABITS.items()}
+def find_habit(name: str) -> Habit | None:
+    """Return what to write for a name of another language; None if it is not known as one."""
+    return Habit(name, HABITS[name]) if name in HABITS else None
+
+
+def list_habits() -> Iterator[Habit]:
+    """Yield the habits that the compiler knows."""
+    for name, hint in HABITS.items():
+        yield Habit(name, hint)

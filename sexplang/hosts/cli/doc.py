@@ -54,15 +54,15 @@ def look_up(query: str) -> Answer:
     known = table()
     if name in known:
         return Answer("name", (known[name],))
-    habit = find_habit(name)
-    if habit is not None:
-        said = f"there is no `{name}` here: {habit.hint}"
-        return Answer("habit", tuple(_list_mentioned(habit)), said, habit)
     members = tuple([each for each in known.values() if each.home == name])
     if members:
         return Answer("module", members, f"(import {name})")
     if has_page(name):
         return Answer("code", said=f"`{name}` is an error code; type: sexplang explain {name}")
+    habit = find_habit(name)
+    if habit is not None:
+        said = f"there is no `{name}` here: {habit.hint}"
+        return Answer("habit", tuple(_list_mentioned(habit)), said, habit)
     like = find_misspelled(name, known) if " " not in name else None
     fitting = () if like else tuple(search(name, list_entries()))
     if fitting:

@@ -1,11 +1,8 @@
-"""Limits of the interpreter: the account that counts steps and elements, and the errors of a run or
-of a program from a model at a limit."""
+"""Limits of the interpreter, and the errors of a run or of a program from a model at a limit."""
 
 from collections.abc import Callable
-from typing import Any
 
 from sexplang.machine.errors import limit
-from sexplang.machine.exits import LimitReached
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.values.value import Record
 
@@ -50,94 +47,6 @@ class Limits:
     plan_steps: int = 10_000_000
     plan_frames: int = 100_000
     held: Callable[[], int] | None = None
-
-
-class Account:
-    """The charges of a branch until it waits. It ends the run at a limit."""
-
-    ticks: Any
-    """The steps that are left of a turn."""
-    beyond: int
-    """The steps that may follow this turn."""
-    over = 0
-    """The steps taken in this turn beyond its last; below 0, the steps that were left when it
-    ended."""
-    is_over = False
-    """Whether a turn ended because too much was made."""
-    unseen = 0
-    """The elements made since the last look at memory."""
-    _walk: Any = iter(())
-    """The elements that are visited at once."""
-    _walked = 0
-    """The number of these elements."""
-    _effort = 0
-    """The elements made and the work done since the visit began."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self.left = limits.allocation
-        """The elements that may still be made."""
-
-    def charge(self, size: int) -> None:
-        self.left -= size
-        if self.left < 0:
-            raise LimitReached(too_much_made(self._limits.allocation))
-        self._see(size)
-
-    def work(self, count: int) -> None:
-        left = self.ticks.__length_hint__() - count
-        if left >= 0:
-            self.ticks.__setstate__(LONG - left)
-        else:
-            self._end(left)
-            if self.over > self.beyond:
-                raise LimitReached(too_many_steps(self._limits.steps))
-        self._see(count * _HARD)
-
-    def walk(self, items: tuple[Any, ...], start: int) -> Any:
-        """Return the next elements from `start` on, for one turn of the loop. They end after an
-        element that took much work, so they are the same wherever a slice ends."""
-        chunk = items[start : start + _AT_ONCE]
-        self._walk, self._walked, self._effort = iter(chunk), len(chunk), 0
-        return self._walk
-
-    def count_walked(self, known: int = 1) -> int:
-        """Return how many of the elements have been begun, and count them as steps but for `known`.
-        By default the first is known: it is the step that was taken to go on."""
-        done: int = self._walked - self._walk.__length_hint__()
-        if done > known:
-            self.work(done - known)
-        return done
-
-    def _see(self, size: int) -> None:
-        self._effort += size
-        if self._effort > _UNSEEN:
-            self._walked -= self._walk.__length_hint__()
-            self._walk.__setstate__(_AT_ONCE)
-        self.unseen += size
-        if self.unseen > _UNSEEN:
-            self.unseen = 0
-            broken = look(self._limits)
-            if broken is not None:
-                raise LimitReached(broken)
-            self.is_over = True
-            self.stop()
-
-    def stop(self) -> None:
-        """End the turn with the current step."""
-        self._end(self.ticks.__length_hint__())
-
-    def _end(self, left: int) -> None:
-        """End the turn with the current step."""
-        self.ticks.__setstate__(LONG)
-        self.over -= left
-
-
-def look(limits: Limits) -> Record | None:
-    """Return the error of a run that holds too much memory, if it does."""
-    if limits.held is not None and limits.held() > limits.memory:
-        return too_much_held(limits.memory)
-    return None
 
 
 def too_many_steps(most: int) -> Record:
@@ -240,15 +149,3 @@ NO_MEMORY = limit(
     "keep less at a time, or run it where there is more; --limit memory=BYTES ends it sooner",
 )
 """The error of a run without memory. It is made in advance."""
-
-LONG = 20_000
-"""The greatest number of steps of a turn."""
-
-_AT_ONCE = 4_096
-"""The greatest number of elements in one step of Python."""
-
-_UNSEEN = 500_000
-"""The elements made between two looks at the memory that the process holds and at the clock."""
-
-_HARD = 16
-"""The elements that are made in about the time of a step."""

@@ -24,14 +24,13 @@ from sexplang.machine.errors import Failure, blame, name_task
 from sexplang.machine.exits import ENDS, LimitReached, SliceEnd, StepInterrupt
 from sexplang.machine.handlers import fail
 from sexplang.machine.limits import (
-    LONG,
     NO_MEMORY,
-    Account,
     Limits,
-    look,
     plan_too_deep,
     too_many_frames,
     too_many_steps,
+    too_much_held,
+    too_much_made,
 )
 from sexplang.machine.stack import BOTTOM, Exit, Frame, Segment, Step
 from sexplang.machine.unwind import SCOPE
@@ -40,11 +39,18 @@ from sexplang.terms.task import error_of
 from sexplang.terms.values.value import Fault, Record
 
 _SHORT = 64
-"""The steps of a run's first turn; all others have LONG."""
+_LONG = 20_000
+"""The steps of a turn: of a run's first turn, and of all others."""
 
+_AT_ONCE = 4_096
+"""The greatest number of elements in one step of Python."""
 
-_TICKS = (None,) * LONG
+_TICKS = (None,) * _LONG
 """The iterable of a turn, or its end. An iterator of a tuple can be set forward."""
+_UNSEEN = 500_000
+"""The elements made between two looks at the memory that the process holds and at the clock."""
+_HARD = 16
+"""The elements that are made in about the time of a step."""
 
 
 STOPPED: ContextVar[Callable[[], bool]] = ContextVar("stopped", default=lambda: False)
@@ -53,6 +59,87 @@ goes on."""
 
 COMPUTING: ContextVar[bool] = ContextVar("computing", default=False)
 """Whether a run computes, and so will ask STOPPED."""
+
+
+class Account:
+    """The charges of a branch until it waits. It ends the run at a limit."""
+
+    ticks: Any
+    """The steps that are left of a turn."""
+    beyond: int
+    """The steps that may follow this turn."""
+    over = 0
+    """The steps taken in this turn beyond its last; below 0, the steps that were left when it
+    ended."""
+    is_over = False
+    """Whether a turn ended because too much was made."""
+    unseen = 0
+    """The elements made since the last look at memory."""
+    _walk: Any = iter(())
+    """The elements that are visited at once."""
+    _walked = 0
+    """The number of these elements."""
+    _effort = 0
+    """The elements made and the work done since the visit began."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self.left = limits.allocation
+        """The elements that may still be made."""
+
+    def charge(self, size: int) -> None:
+        self.left -= size
+        if self.left < 0:
+            raise LimitReached(too_much_made(self._limits.allocation))
+        self._see(size)
+
+    def work(self, count: int) -> None:
+        left = self.ticks.__length_hint__() - count
+        if left >= 0:
+            self.ticks.__setstate__(_LONG - left)
+        else:
+            self._end(left)
+            if self.over > self.beyond:
+                raise LimitReached(too_many_steps(self._limits.steps))
+        self._see(count * _HARD)
+
+    def walk(self, items: tuple[Any, ...], start: int) -> Any:
+        """Return the next elements from `start` on, for one turn of the loop. They end after an
+        element that took much work, so they are the same wherever a slice ends."""
+        chunk = items[start : start + _AT_ONCE]
+        self._walk, self._walked, self._effort = iter(chunk), len(chunk), 0
+        return self._walk
+
+    def count_walked(self, known: int = 1) -> int:
+        """Return how many of the elements have been begun, and count them as steps but for `known`.
+        By default the first is known: it is the step that was taken to go on."""
+        done: int = self._walked - self._walk.__length_hint__()
+        if done > known:
+            self.work(done - known)
+        return done
+
+    def _see(self, size: int) -> None:
+        self._effort += size
+        if self._effort > _UNSEEN:
+            self._walked -= self._walk.__length_hint__()
+            self._walk.__setstate__(_AT_ONCE)
+        self.unseen += size
+        if self.unseen > _UNSEEN:
+            self.unseen = 0
+            broken = look(self._limits)
+            if broken is not None:
+                raise LimitReached(broken)
+            self.is_over = True
+            self.stop()
+
+    def stop(self) -> None:
+        """End the turn with the current step."""
+        self._end(self.ticks.__length_hint__())
+
+    def _end(self, left: int) -> None:
+        """End the turn with the current step."""
+        self.ticks.__setstate__(_LONG)
+        self.over -= left
 
 
 def run(
@@ -87,7 +174,7 @@ def run(
                     return SliceEnd(step, (room, account.left)), used
                 return LimitReached(too_many_steps(limits.steps), step), used
             ticks: Any = iter(_TICKS)
-            ticks.__setstate__(LONG - length)
+            ticks.__setstate__(_LONG - length)
             account.ticks = ticks
             account.beyond, account.over, account.is_over = most - used - length, 0, False
             if collects:
@@ -102,11 +189,11 @@ def run(
                 return LimitReached(broken, step), used
             if STOPPED.get()():  # during the look
                 return StepInterrupt(step), used
-            if room < LONG:  # a turn could fill it
+            if room < _LONG:  # a turn could fill it
                 room, reached = _frames_left(limits, plan, step)
                 if reached is not None:
                     return LimitReached(reached, step), used
-            turn, length, turns = _roomy_turn, LONG, turns + 1
+            turn, length, turns = _roomy_turn, _LONG, turns + 1
             if turns == 1:
                 collects = gc.isenabled()
             elif collects and turns & (turns - 1) == 0:
@@ -211,3 +298,10 @@ def _frames(k: Any) -> int:
             k = k[1]
             count += 1
     return count
+
+
+def look(limits: Limits) -> Record | None:
+    """Return the error of a run that holds too much memory, if it does."""
+    if limits.held is not None and limits.held() > limits.memory:
+        return too_much_held(limits.memory)
+    return None

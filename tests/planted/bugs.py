@@ -42,7 +42,7 @@ BUGS = [
     Bug(
         "of the elements that are gone through at once the first counts twice",
         "steps",
-        "machine/limits.py",
+        "machine/loop.py",
         (("            self.work(done - known)", "            self.work(done)"),),
     ),
     Bug(

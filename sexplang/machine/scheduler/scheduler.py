@@ -10,8 +10,8 @@ from typing import Any
 
 from sexplang.machine import exits
 from sexplang.machine.errors import all_failed, too_many_subtasks
-from sexplang.machine.limits import Limits, look, too_many_branches, too_many_model_calls
-from sexplang.machine.loop import STOPPED, run
+from sexplang.machine.limits import Limits, too_many_branches, too_many_model_calls
+from sexplang.machine.loop import STOPPED, look, run
 from sexplang.machine.scheduler.branches import (
     Branch,
     BranchTable,

@@ -8,10 +8,10 @@ from sexplang.hosts.language_server.completion import offers
 from sexplang.hosts.language_server.editor import symbols
 from sexplang.hosts.language_server.findings import check_document, to_protocol
 from sexplang.hosts.language_server.hover import hover
-from sexplang.hosts.language_server.language_names import prelude
 from sexplang.hosts.language_server.library import Library
 from sexplang.hosts.language_server.positions import Places
 from sexplang.hosts.language_server.tolerant_tree import forms_of
+from sexplang.hosts.reference.language_names import prelude
 from sexplang.hosts.tokens import tokens
 from sexplang.terms.source import Source
 

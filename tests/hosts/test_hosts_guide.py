@@ -5,28 +5,11 @@ from support.command import sexplang
 from sexplang.analysis.slips.deprecated_names import DEPRECATED
 from sexplang.compiler.forms.shapes import SHAPES
 from sexplang.hosts.cli.shipped_pages import guide
+from sexplang.hosts.reference.language_names import INNER
 from sexplang.hosts.tokens import tokens
 from sexplang.machine import HIGHER
 from sexplang.pipeline.pipeline import STANDARD
 from sexplang.primitives import OPERATIONS, PRIMITIVES
-
-INNER = {
-    "as-work",
-    "check-outputs",
-    "fork-graph",
-    "fork-map",
-    "in-node",
-    "judge-plan",
-    "match-task",
-    "run-plan",
-    "run-step",
-    "run-task",
-    "subagent-limits",
-    "task-bids",
-    "task-of",
-    "task-result",
-}
-"""What only `stdlib/` calls."""
 
 SPELLED = {"quote": "'sym", "quasiquote": "`(a ~x ~@xs)", "fn": "lambda", "progn": "begin"}
 """Special forms that the guide shows under another spelling."""

@@ -18,10 +18,10 @@ from sexplang.compiler.forms.shapes import SHAPES
 from sexplang.hosts.language_server.completion import offers
 from sexplang.hosts.language_server.editor import symbols
 from sexplang.hosts.language_server.hover import hover
-from sexplang.hosts.language_server.language_names import LINES
 from sexplang.hosts.language_server.library import Library
 from sexplang.hosts.language_server.outline import MOST, text_of
 from sexplang.hosts.language_server.positions import Places
+from sexplang.hosts.reference.language_names import LINES
 from sexplang.pipeline.pipeline import build
 from sexplang.reader import read
 from sexplang.terms.diagnostic import Diagnostics

@@ -17,7 +17,7 @@ from sexplang.compiler.forms.shapes import (
     splice,
     word_of,
 )
-from sexplang.hosts.language_server.meanings import (
+from sexplang.hosts.reference.meanings import (
     Meaning,
     function,
     parameter,

@@ -9,7 +9,7 @@ again with it, so that they have the new meaning. Values keep the old one.
 from collections.abc import Iterable, Iterator, Mapping
 
 from sexplang.compiler.forms.shapes import splice, word_of
-from sexplang.hosts.language_server.meanings import read_definition
+from sexplang.hosts.reference.meanings import read_definition
 from sexplang.pipeline.pipeline import Builder, Find, Plans
 from sexplang.terms.classes.node import define, evolve, field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics

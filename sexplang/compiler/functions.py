@@ -16,6 +16,7 @@ from sexplang.compiler.compilation import (
     Steps,
     signature_of,
 )
+from sexplang.compiler.forms.patterns import REST, duplicate
 from sexplang.compiler.forms.shapes import RESERVED, word_of
 from sexplang.compiler.macros import (
     Syntax,
@@ -28,7 +29,6 @@ from sexplang.compiler.macros import (
 from sexplang.compiler.names import report_early_use
 from sexplang.terms.classes.node import define, field, node
 from sexplang.terms.core import Const, Core, Known, Lambda, Let, Local, Seq
-from sexplang.terms.diagnostic import Label
 from sexplang.terms.form import MARK, Form, ListForm, Literal, Name, VectorForm, source_name
 from sexplang.terms.program import Bind, Export, Function, Item, Parameter
 from sexplang.terms.source import Span
@@ -118,8 +118,7 @@ def _report_malformed(c: Lowering, at: Form, words: str, hint: str | None = None
 
 
 OPTIONAL = frozenset(("&optional", "&key", "&opt"))
-REST = frozenset(("&", "&rest", "&body", "&args"))
-"""Words of other Lisps between parameters."""
+"""Words of other Lisps before parameters that may be left out."""
 
 
 def _read_params(c: Lowering, made: Draft, forms: tuple[Form, ...]) -> None:
@@ -167,18 +166,6 @@ def _is_new(c: Lowering, form: Form, seen: dict[str, Span]) -> bool:
         duplicate(c, form, seen[form.text])
     seen.setdefault(form.text, form.span)
     return True
-
-
-def duplicate(c: Lowering, name: Name, first: Span) -> None:
-    """Report a name that is bound twice at once."""
-    c.report(
-        "duplicate-name",
-        name.span,
-        f"`{name.text}` stands twice here",
-        "again here",
-        also=(Label(first, "first here"),),
-        hint="give one of them another name, or `_` if it is not used",
-    )
 
 
 def finish(c: Lowering, made: Draft, body: Body) -> Generator[Any, Any, Function]:

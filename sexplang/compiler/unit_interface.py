@@ -18,9 +18,10 @@ from sexplang.compiler.compilation import (
     Signature,
     Steps,
 )
+from sexplang.compiler.forms.patterns import duplicate
 from sexplang.compiler.forms.quotation import datum
 from sexplang.compiler.forms.shapes import SHAPES, word_of
-from sexplang.compiler.functions import Definition, Statement, duplicate
+from sexplang.compiler.functions import Definition, Statement
 from sexplang.compiler.macros import Syntax
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.core import Const, Core, InputValue, Known, Local

@@ -17,8 +17,8 @@ from sexplang.compiler.compilation import (
     Lowering,
     Steps,
 )
-from sexplang.compiler.forms.shapes import word_of
 from sexplang.compiler.forms.patterns import duplicate
+from sexplang.compiler.forms.shapes import word_of
 from sexplang.compiler.functions import body
 from sexplang.compiler.names import mention
 from sexplang.terms.core import (

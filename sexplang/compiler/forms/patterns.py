@@ -261,8 +261,9 @@ class Fit:
 
 @frozen(eq=False)
 class PatternBinding:
-    """A pattern in place of a name: what does not fit is the `misfit`, an error."""
+    """A pattern in place of a name, and its value: if that does not fit, `misfit` is evaluated."""
 
+    value: Core
     fit: Fit
     misfit: Core
     span: Span
@@ -334,7 +335,7 @@ def bind_pattern(
     made = fit(c, test, pattern.span, keeps_slot=keeps_slot)
     message = f"`{excerpt(pattern.span.text)}` does not fit the value"
     hint = "other values: `(match e (pattern body…) … (_ body…))`"
-    return PatternBinding(made, misfit(c, value, pattern.span, message, hint), pattern.span)
+    return PatternBinding(value, made, misfit(c, value, pattern.span, message, hint), pattern.span)
 
 
 def misfit(c: Lowering, value: Core, span: Span, message: str, hint: str) -> Core:

@@ -19,7 +19,6 @@ from sexplang.compiler.forms.patterns import (
     bind_pattern,
     is_pattern,
     names_in,
-    refusal,
 )
 from sexplang.compiler.forms.shapes import word_of
 from sexplang.compiler.macros import (
@@ -120,8 +119,9 @@ def _definitions(
     if made is not None:
         return [made]
     target = form.items[1] if len(form.items) > 1 else form
-    names = names_in(target) if type(target) is not ListForm else ()
+    parts = target.items if type(target) is ListForm and target is not form else (target,)
     nil = Literal(None, span=form.span)
+    names = [name for part in parts for name in names_in(part)]
     return [Definition(form, (name,), True, value=nil) for name in names]
 
 
@@ -141,6 +141,8 @@ def _definition(
         return Definition(form, (name,), again, params=target.items[1:], body=items[2:])
     if type(target) is not Name and not is_pattern(target):
         hint = "a function is defined with `define`" if type(target) is ListForm else None
+        if word_of(target) == "quote":
+            hint = f"the name alone: `{target.span.text.removeprefix(_QUOTE)}`"
         c.report_malformed(form, target, "I expected a name here", hint=hint)
         return None
     if type(target) is Name and not c.is_bindable(target):
@@ -158,6 +160,9 @@ def _definition(
         if type(params) in (ListForm, Name):
             return Definition(form, (target,), again, params=params, body=value.items[2:])
     return Definition(form, (target,), again, value=value)
+
+
+_QUOTE = "'"
 
 
 def body(c: Lowering, forms: tuple[Form, ...], position: int, span: Span) -> Any:
@@ -318,10 +323,8 @@ def _match(c: Lowering, item: Definition) -> Generator[Any, Any, list[Part]]:
         out.append(Bind("_", value, span=item.form.span))
         value = Local(0, c.slot("_").index, "_", span=item.value.span)
     later = [(name.text, c.names.table.get(name.text)) for name in item.names]
-    assert isinstance(item.form, ListForm)
     assert item.pattern is not None
-    refuse = refusal(c, item.form)
-    made = yield bind_pattern(c, refuse, item.pattern, value, keeps_slot=True)
+    made = yield bind_pattern(c, item.pattern, value, keeps_slot=True)
     made.fit.bind(c)
     for name, announced in later:
         c.names.define(name, announced)

@@ -137,10 +137,7 @@ def _read_params(c: Lowering, made: Draft, forms: tuple[Form, ...]) -> None:
         if word in OPTIONAL:
             continue
         if word == "." or word in REST:
-            if at == len(forms) - 2 and _is_new(c, forms[-1], seen):
-                made.rest = forms[-1].text  # type: ignore[union-attr]
-            elif at != len(forms) - 2:
-                _report_malformed(c, form, "I expected one name after this dot, the last parameter")
+            _read_rest(c, made, form, forms[at + 1 :], seen)
             return
         if type(form) is ListForm and (len(form.items) == 2 or not is_pattern(form)):
             if len(form.items) != 2:
@@ -153,6 +150,20 @@ def _read_params(c: Lowering, made: Draft, forms: tuple[Form, ...]) -> None:
             made.params.append(DraftParameter(target, default))
         elif _is_new(c, target, seen):
             made.params.append(DraftParameter(target, default))
+
+
+def _read_rest(
+    c: Lowering, made: Draft, dot: Form, forms: tuple[Form, ...], seen: dict[str, Span]
+) -> None:
+    if len(forms) != 1:
+        _report_malformed(c, dot, "I expected one name after this dot, the last parameter")
+    elif is_pattern(forms[0]):
+        hint = "give it a name, and take the list apart in the body: `(bind [a b] rest)`"
+        _report_malformed(c, forms[0], "I expected a name here", hint)
+        nil = Literal(None, span=forms[0].span)
+        made.params.append(DraftParameter(forms[0], nil))  # so that its names are bound
+    elif _is_new(c, forms[0], seen):
+        made.rest = forms[0].text  # type: ignore[union-attr]
 
 
 def _foreign(c: Lowering, form: Form, word: str, following: tuple[Form, ...]) -> None:
@@ -209,13 +220,9 @@ def finish(c: Lowering, made: Draft, body: Body) -> Generator[Any, Any, Function
 
 def _match(c: Lowering, matched: list[Argument]) -> Generator[Any, Any, list[PatternBinding]]:
     """Match arguments with their patterns in order, and bind the names."""
-
-    def refuse(at: Form, words: str, *, hint: str | None = None) -> None:
-        _report_malformed(c, at, words, hint)
-
     bindings: list[PatternBinding] = []
     for pattern, argument in matched:
-        made: PatternBinding = yield bind_pattern(c, refuse, pattern, argument)
+        made: PatternBinding = yield bind_pattern(c, pattern, argument)
         made.fit.bind(c)
         bindings.append(made)
     return bindings

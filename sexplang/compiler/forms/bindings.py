@@ -35,6 +35,9 @@ def bindings_of(c: Lowering, form: ListForm, listing: Form, *, unique: bool) -> 
     return out
 
 
+_NO_PATTERN = "a value that sees its own name is a function; `let*` takes patterns"
+
+
 def plain_bindings_of(c: Lowering, form: ListForm, listing: Form) -> list[tuple[Name, Form]]:
     """Return the bindings of a form that binds names alone."""
     out: list[tuple[Name, Form]] = []
@@ -42,7 +45,7 @@ def plain_bindings_of(c: Lowering, form: ListForm, listing: Form) -> list[tuple[
         if type(target) is Name:
             out.append((target, value))
             continue
-        c.report_malformed(form, target, "I expected a name here", hint="a pattern: `let*`")
+        c.report_malformed(form, target, "I expected a name here", hint=_NO_PATTERN)
         nil = Literal(None, span=target.span)
         out += [(name, nil) for name in names_in(target)]
     return out

@@ -15,7 +15,7 @@ from sexplang.compiler.compilation import (
     Steps,
 )
 from sexplang.compiler.forms.bindings import bindings_of, plain_bindings_of
-from sexplang.compiler.forms.patterns import PatternBinding, bind_pattern, enclose, refusal
+from sexplang.compiler.forms.patterns import PatternBinding, bind_pattern, enclose
 from sexplang.compiler.forms.quotation import datum
 from sexplang.compiler.forms.shapes import RESERVED, word_of
 from sexplang.compiler.functions import Definition, body, nest, shape_of, statements
@@ -289,14 +289,14 @@ def let(c: Lowering, form: ListForm, position: int) -> Steps:
     for target, value in pairs:
         values.append((yield _name_lambda(c, target, value)))
     place = c.save_scope()
-    wrap = yield _bind(c, form, [target for target, _ in pairs], values)
+    wrap = yield _bind(c, [target for target, _ in pairs], values, form.span)
     inner = yield body(c, form.items[2:], position, form.span)
     c.restore_scope(place)
     return wrap(inner)
 
 
 def _bind(
-    c: Lowering, form: ListForm, targets: list[Form], values: list[Core]
+    c: Lowering, targets: list[Form], values: list[Core], span: Span
 ) -> Generator[Any, Any, Wrap]:
     """Bind names and patterns to values. The predicates of the patterns see none of the names."""
     kept: list[Core] = []
@@ -313,13 +313,13 @@ def _bind(
             matched.append((target, core))
     bindings: list[PatternBinding] = []
     for target, core in matched:
-        bindings.append((yield bind_pattern(c, refusal(c, form), target, core)))
+        bindings.append((yield bind_pattern(c, target, core)))
     for name, slot in names:
         if name != "_":
             c.names.bind(name, slot)
     for each in bindings:
         each.fit.bind(c)
-    shown, span = tuple([name for name, _ in names]), form.span
+    shown = tuple([name for name, _ in names])
 
     def wrap(inner: Core) -> Core:
         inner = enclose(bindings, inner)
@@ -339,7 +339,7 @@ def let_star(c: Lowering, form: ListForm, position: int) -> Steps:
     wraps: list[Wrap] = []
     for target, value in bindings_of(c, form, form.items[1], unique=False):
         core = yield _name_lambda(c, target, value)
-        wraps.append((yield _bind(c, form, [target], [core])))
+        wraps.append((yield _bind(c, [target], [core], form.span)))
     inner: Core = yield body(c, form.items[2:], position, form.span)
     c.restore_scope(place)
     for wrap in reversed(wraps):
@@ -388,10 +388,12 @@ def loop(c: Lowering, form: ListForm, position: int) -> Steps:
     """`(loop count body…)` or `(loop ((name e) …) body…)`"""
     first = form.items[1]
     if not _is_bindings(c, first):
-        count = yield c.lower(first)
+        turns = yield c.lower(first)
         inner = yield body(c, form.items[2:], 0, form.span)
-        return Repeat(count, inner, span=form.span)
+        return Repeat(turns, inner, span=form.span)
+    findings = len(c.findings)
     pairs = bindings_of(c, form, first, unique=True)
+    count = len(pairs) if len(c.findings) == findings else _UNKNOWN
     inits = yield c.each(value for _, value in pairs)
     place = c.save_scope()
     c.activate()
@@ -400,15 +402,19 @@ def loop(c: Lowering, form: ListForm, position: int) -> Steps:
     for (target, _), slot in zip(pairs, slots, strict=True):
         if type(target) is not Name:
             value = Local(0, slot.index, "_", span=target.span)
-            made: PatternBinding = yield bind_pattern(c, refusal(c, form), target, value)
+            made: PatternBinding = yield bind_pattern(c, target, value)
             made.fit.bind(c)
             bindings.append(made)
-    c.loops.append(len(pairs))
+    c.loops.append(count)
     # A tail call of a clause's continuation may leave the loop; the clause's tail continues.
     inner = yield body(c, form.items[2:], IN_LOOP | (position & IN_CLAUSE), form.span)
     c.loops.pop()
     c.restore_scope(place)
     return Loop(inits, enclose(bindings, inner), span=form.span)
+
+
+_UNKNOWN = -1
+"""The number of the variables of a loop whose bindings are malformed."""
 
 
 def _is_bindings(c: Lowering, form: Form) -> bool:
@@ -421,7 +427,8 @@ def _is_bindings(c: Lowering, form: Form) -> bool:
     if type(head) is Name:
         is_new = c.names.find(head.text) is None and c.names.find_in_module(head.text) is None
         return len(rest) == 1 and is_new and head.text not in RESERVED
-    return type(form) is ListForm and type(head) in (ListForm, VectorForm, TableForm)
+    is_pattern = type(head) in (VectorForm, TableForm)
+    return is_pattern or (type(head) is ListForm and type(form) is ListForm)
 
 
 def recur(c: Lowering, form: ListForm, position: int) -> Steps:
@@ -429,8 +436,8 @@ def recur(c: Lowering, form: ListForm, position: int) -> Steps:
     arguments = yield c.each(form.items[1:])
     if not c.loops or not position & IN_LOOP:
         return _report_misplaced(c, form)
-    if len(arguments) != c.loops[-1]:
-        wanted = c.loops[-1]
+    wanted = c.loops[-1]
+    if wanted not in (len(arguments), _UNKNOWN):
         return c.report(
             "recur-arity",
             form.span,

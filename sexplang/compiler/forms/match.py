@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from sexplang.compiler.compilation import Lowering, Place, Steps
-from sexplang.compiler.forms.patterns import Test, fit, is_name, misfit, read, refusal
+from sexplang.compiler.forms.patterns import Test, fit, is_name, misfit, read
 from sexplang.compiler.functions import body
 from sexplang.terms.core import Core, Let, Local
 from sexplang.terms.form import Form, ListForm
@@ -55,7 +55,7 @@ def _clause(
 ) -> Generator[Any, Any, Wrap]:
     place = c.save_scope()
     test = Test()
-    yield read(c, refusal(c, form), clause.items[0], value, test)
+    yield read(c, clause.items[0], value, test)
     forms, span = clause.items[1:], clause.span
     if _is_guarded(clause):
         _show_guard(c, test)

@@ -1,7 +1,7 @@
 """Patterns to core: the tests of a value, the names for its parts, and the error of a misfit."""
 
 from collections.abc import Generator, Iterator, Sequence
-from typing import Any, Protocol, TypeGuard
+from typing import Any, TypeGuard
 
 from sexplang.compiler.calls import lower_call
 from sexplang.compiler.compilation import Lowering, Place
@@ -20,19 +20,12 @@ REST = frozenset(("&", "&rest", "&body", "&args"))
 """Words of other Lisps before the rest of a list."""
 
 
-class Refuse(Protocol):
-    """A report of a part of a pattern that does not follow the syntax."""
-
-    def __call__(self, at: Form, words: str, *, hint: str | None = None) -> Any: ...
-
-
-def refusal(c: Lowering, form: ListForm) -> Refuse:
-    """Return the report that shows the syntax of a special form."""
-
-    def refuse(at: Form, words: str, *, hint: str | None = None) -> Any:
-        return c.report_malformed(form, at, words, hint=hint)
-
-    return refuse
+def _refuse(c: Lowering, at: Form, words: str, hint: str) -> None:
+    """Report a part of a pattern that does not follow the syntax."""
+    title = (
+        "a pattern is `name`, `[p . rest]`, `{key: p}`, `(? predicate p)`, `'symbol` or data"
+    )
+    c.report("malformed-form", at.span, title, words, hint=hint)
 
 
 def is_pattern(form: Form) -> bool:
@@ -105,20 +98,18 @@ def is_name(form: Form, text: str) -> bool:
     return type(form) is Name and form.spelling == text
 
 
-def read(
-    c: Lowering, refuse: Refuse, pattern: Form, value: Core, test: Test
-) -> Generator[Any, Any, None]:
+def read(c: Lowering, pattern: Form, value: Core, test: Test) -> Generator[Any, Any, None]:
     """Add the checks and names of a pattern, from the outside in and from left to right."""
     whole, before = pattern, len(c.findings)
     work: list[tuple[Form, Part]] = [(pattern, Part(value, False))]
     while work:
         pattern, part = work.pop()
         if type(pattern) is Name:
-            _name(c, refuse, pattern, part, test)
+            _name(c, pattern, part, test)
         elif type(pattern) is Literal:
             _equal(c, part, pattern.value, pattern.span, test)
         elif type(pattern) is VectorForm:
-            work += reversed(_vector(c, refuse, pattern, part, test))
+            work += reversed(_vector(c, pattern, part, test))
         elif type(pattern) is TableForm:
             work += reversed(_table(c, pattern, part, test))
         elif type(pattern) is ListForm and not pattern.items:
@@ -130,7 +121,7 @@ def read(
             test.check((yield lower_call(c, pattern, pattern.items[1], (part.core,))))
             work.append((pattern.items[2], part))
         else:
-            _no_pattern(refuse, pattern)
+            _no_pattern(c, pattern)
     if len(c.findings) > before:
         for name in names_in(whole):
             test.names.setdefault(name.text, Part(Const(None, span=name.span), False))
@@ -149,12 +140,12 @@ _NO_NAMES = {
 _NEVER_BOUND = frozenset(("_", *_NO_NAMES, *RESERVED))
 
 
-def _name(c: Lowering, refuse: Refuse, name: Name, part: Part, test: Test) -> None:
+def _name(c: Lowering, name: Name, part: Part, test: Test) -> None:
     if name.spelling == "_":
         return
     if name.spelling in _NO_NAMES:
         hint = _NO_NAMES[name.spelling]
-        refuse(name, "I expected a pattern here", hint=hint)
+        _refuse(c, name, "I expected a pattern here", hint)
     elif name.text in test.names:
         duplicate(c, name, test.spans[name.text])
     elif c.is_bindable(name):
@@ -166,9 +157,7 @@ def _equal(c: Lowering, part: Part, value: Value, span: Span, test: Test) -> Non
     test.check(primitive(c, "equal?", part.core, Const(value, span=span), span=span))
 
 
-def _vector(
-    c: Lowering, refuse: Refuse, pattern: VectorForm, part: Part, test: Test
-) -> list[tuple[Form, Part]]:
+def _vector(c: Lowering, pattern: VectorForm, part: Part, test: Test) -> list[tuple[Form, Part]]:
     """`[p q]` or `[p . rest]`"""
     items, span = pattern.items, pattern.span
     if not items:
@@ -182,7 +171,7 @@ def _vector(
         written = " ".join([*[item.span.text for item in items[:-2]], ".", items[-1].span.text])
         hint = f"write `[{written}]`: what is left of the list stands behind a dot"
         words = f"`{items[-2].span.text}` is a name like any other"
-        refuse(items[-2], words, hint=hint)
+        _refuse(c, items[-2], words, hint=hint)
         items, rest = items[:-2], items[-1]
     elif len(items) > 1 and is_name(items[-2], "."):
         items, rest = items[:-2], items[-1]
@@ -216,12 +205,12 @@ _ADVICE = {
 }
 
 
-def _no_pattern(refuse: Refuse, pattern: Form) -> None:
+def _no_pattern(c: Lowering, pattern: Form) -> None:
     word = source_name(word_of(pattern))
     hint = _ADVICE.get(word) or (
         f"a list is matched by `[p q]`; a test is written `(? {word or 'predicate'} pattern)`"
     )
-    refuse(pattern, "this is not a pattern", hint=hint)
+    _refuse(c, pattern, "this is not a pattern", hint=hint)
 
 
 def primitive(c: Lowering, name: str, *arguments: Core, span: Span) -> Core:
@@ -324,13 +313,13 @@ def _all(last_first: list[Core], span: Span) -> Core:
 
 
 def bind_pattern(
-    c: Lowering, refuse: Refuse, pattern: Form, value: Core, *, keeps_slot: bool = False
+    c: Lowering, pattern: Form, value: Core, *, keeps_slot: bool = False
 ) -> Generator[Any, Any, PatternBinding]:
     """Match a value with a pattern that stands where a name is bound. The names are not bound yet.
     With `keeps_slot` the test has a slot in any case."""
     place = c.save_scope()
     test = Test()
-    yield read(c, refuse, pattern, value, test)
+    yield read(c, pattern, value, test)
     c.restore_scope(place)
     made = fit(c, test, pattern.span, keeps_slot=keeps_slot)
     message = f"`{excerpt(pattern.span.text)}` does not fit the value"

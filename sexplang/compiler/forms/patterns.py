@@ -22,9 +22,7 @@ REST = frozenset(("&", "&rest", "&body", "&args"))
 
 def _refuse(c: Lowering, at: Form, words: str, hint: str) -> None:
     """Report a part of a pattern that does not follow the syntax."""
-    title = (
-        "a pattern is `name`, `[p . rest]`, `{key: p}`, `(? predicate p)`, `'symbol` or data"
-    )
+    title = "a pattern is `name`, `[p . rest]`, `{key: p}`, `(? predicate p)`, `'symbol` or data"
     c.report("malformed-form", at.span, title, words, hint=hint)
 
 

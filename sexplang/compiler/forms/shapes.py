@@ -18,14 +18,15 @@ Role = Literal[
     "doc",  # the documentation of the defined name
     "defined name",
     "defined call",  # `(name param…)`
-    "defined name or call",  # the body sees the parameters of a call
+    "defined pattern",  # a name or a pattern
+    "defined pattern or call",  # the body sees the parameters of a call
     "name",  # bound, as are all below
-    "parameters",  # `(param…)`, or one name for all arguments
+    "parameters",  # `(param…)`, or one name for all arguments; a pattern may be a parameter
     "function name",  # may be left out; its parameters are the bindings after it
-    "bindings",  # `((name e) …)`
+    "bindings",  # `((name e) …)`; a pattern may stand for a name
     "bindings or expression",
     "bindings in order",  # each name is seen by the next
-    "bindings of all",  # each name is seen by all
+    "bindings of all",  # each name is seen by all; names alone
     "pattern",  # a guard after it belongs to the body
     "operation",  # `(operation param…)` of a clause
     "caught error",  # `(name word…)`
@@ -58,7 +59,6 @@ class Shape:
 
 
 _FIRST: Roles = ("expression", "body")
-_DEFINED: Roles = ("defined name or call", "body")
 _FUNCTION: Roles = ("parameters", "body")
 
 SHAPES: dict[str, Shape] = {
@@ -84,9 +84,14 @@ SHAPES: dict[str, Shape] = {
     "and": Shape("(and e…)", 0),
     "or": Shape("(or e…)", 0),
     "define": Shape(
-        "(define name e) or (define (name param…) body…)", 2, operands=_DEFINED, defines="value"
+        "(define name e) or (define (name param…) body…)",
+        2,
+        operands=("defined pattern or call", "body"),
+        defines="value",
     ),
-    "bind": Shape("(bind name e)", 2, 2, operands=_DEFINED, defines="value", rebinds=True),
+    "bind": Shape(
+        "(bind name e)", 2, 2, operands=("defined pattern", "body"), defines="value", rebinds=True
+    ),
     "lambda": Shape("(lambda (param…) body…)", 2, operands=_FUNCTION),
     "fn": Shape("(fn (param…) body…)", 2, operands=_FUNCTION),
     "let": Shape("(let ((name e) …) body…)", 2, operands=("function name", "bindings", "body")),

@@ -75,7 +75,12 @@ def _of(name: str, export: Export) -> Meaning:
     if isinstance(shape, Function):
         doc = shape.doc or comment_above(shape.span.source, shape.span.start)
         written = tuple(
-            Parameter(source_name(each.name), None, None if each.default is None else each.default.span.text)
+            Parameter(
+                source_name(each.name),
+                None,
+                None if each.default is None else each.default.span.text,
+                is_pattern=each.is_pattern,
+            )
             for each in shape.params
         )
         params = outward(written, list_private(read(shape.span.source)))

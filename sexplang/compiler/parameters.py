@@ -141,7 +141,7 @@ def _read_params(c: Lowering, made: Draft, forms: tuple[Form, ...]) -> None:
             return
         if type(form) is ListForm and (len(form.items) == 2 or not is_pattern(form)):
             if len(form.items) != 2:
-                _report_malformed(c, form, "I expected a parameter here")
+                _report_no_parameter(c, made, form)
                 continue
             target, default = form.items
         if is_pattern(target):
@@ -150,6 +150,22 @@ def _read_params(c: Lowering, made: Draft, forms: tuple[Form, ...]) -> None:
             made.params.append(DraftParameter(target, default))
         elif _is_new(c, target, seen):
             made.params.append(DraftParameter(target, default))
+
+
+def _report_no_parameter(c: Lowering, made: Draft, form: ListForm) -> None:
+    """Report a list that is no parameter. Its names are bound, so that their uses are not
+    reported."""
+    hint = None
+    if len(form.items) == 1:
+        hint = f"without a default it stands alone: `{excerpt(form.items[0].span.text)}`"
+    _report_malformed(c, form, "I expected a parameter here", hint)
+    nil = Literal(None, span=form.span)
+    made.params += [
+        DraftParameter(name, nil)
+        for item in form.items
+        for name in names_in(item)
+        if type(item) is Name or is_pattern(item)
+    ]
 
 
 def _read_rest(

@@ -133,7 +133,7 @@ def _definition(
         c.report_malformed(form, form, "something is missing here")
         return None
     target = items[1]
-    if type(target) is ListForm and target.items and not again:
+    if type(target) is ListForm and target.items and not again and not is_pattern(target):
         if not c.is_bindable(target.items[0], "I expected the name of the function here"):
             return None
         name = target.items[0]

@@ -25,6 +25,11 @@ def bindings_of(c: Lowering, form: ListForm, listing: Form, *, unique: bool) -> 
         )
         return _nils(listing.items[::2]) if type(listing) is VectorForm else out
     for target, value in _pairs(c, form, listing):
+        if type(target) is ListForm and not is_pattern(target):
+            parts = excerpt(target.span.text[1:-1])
+            c.report_malformed(form, target, "I expected a name here", hint=f"a list: `[{parts}]`")
+            out += _nils(target.items)
+            continue
         if not is_pattern(target) and not c.is_bindable(target):
             continue
         for name in names_in(target) if unique else ():

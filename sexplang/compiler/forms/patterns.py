@@ -43,8 +43,10 @@ def names_in(pattern: Form) -> Iterator[Name]:
             if form.text not in seen and form.spelling not in _NEVER_BOUND:
                 seen.add(form.text)
                 yield form
-        elif type(form) is ListForm and word_of(form) not in ("quote", "quasiquote"):
-            work += form.items[: 1 if word_of(form) == "?" else 0 : -1]
+        elif type(form) is ListForm and word_of(form) != "quote":
+            # The head of a malformed part may be meant as a name, if it is no known function.
+            first = 2 if word_of(form) == "?" else word_of(form) in _ADVICE
+            work += form.items[first:][::-1]
         elif type(form) in (VectorForm, TableForm):
             work += form.items[::-1]  # type: ignore[union-attr]
 

@@ -18,8 +18,7 @@ Role = Literal[
     "doc",  # the documentation of the defined name
     "defined name",
     "defined call",  # `(name param…)`
-    "defined pattern",  # a name or a pattern
-    "defined pattern or call",  # the body sees the parameters of a call
+    "defined pattern or call",  # a name or a pattern; the body sees the parameters of a call
     "name",  # bound, as are all below
     "parameters",  # `(param…)`, or one name for all arguments; a pattern may be a parameter
     "function name",  # may be left out; its parameters are the bindings after it
@@ -59,6 +58,7 @@ class Shape:
 
 
 _FIRST: Roles = ("expression", "body")
+_DEFINED: Roles = ("defined pattern or call", "body")
 _FUNCTION: Roles = ("parameters", "body")
 
 SHAPES: dict[str, Shape] = {
@@ -84,14 +84,9 @@ SHAPES: dict[str, Shape] = {
     "and": Shape("(and e…)", 0),
     "or": Shape("(or e…)", 0),
     "define": Shape(
-        "(define name e) or (define (name param…) body…)",
-        2,
-        operands=("defined pattern or call", "body"),
-        defines="value",
+        "(define name e) or (define (name param…) body…)", 2, operands=_DEFINED, defines="value"
     ),
-    "bind": Shape(
-        "(bind name e)", 2, 2, operands=("defined pattern", "body"), defines="value", rebinds=True
-    ),
+    "bind": Shape("(bind name e)", 2, 2, operands=_DEFINED, defines="value", rebinds=True),
     "lambda": Shape("(lambda (param…) body…)", 2, operands=_FUNCTION),
     "fn": Shape("(fn (param…) body…)", 2, operands=_FUNCTION),
     "let": Shape("(let ((name e) …) body…)", 2, operands=("function name", "bindings", "body")),

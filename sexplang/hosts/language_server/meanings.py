@@ -152,7 +152,7 @@ def read_definition(form: Form) -> Meaning | None:
         return None
     assert isinstance(form, ListForm)
     target, *rest = form.items[1:]
-    is_call = type(target) is ListForm and shape.operands[0] != "defined pattern"
+    is_call = type(target) is ListForm and not is_pattern(target)
     name = target.items[0] if is_call and target.items else target  # type: ignore[union-attr]
     misfit = "defined name" if is_call else "defined call"
     if type(name) is not Name or shape.operands[0] == misfit:

@@ -270,9 +270,9 @@ class _Operands:
                 self._quasidatum(item)
             case "parameters":
                 self._parameters(item)
-            case "defined pattern or call" if type(item) is ListForm:
+            case "defined pattern or call" if type(item) is ListForm and not is_pattern(item):
                 self._parameters(items[1:])
-            case "defined pattern or call" | "defined pattern":
+            case "defined pattern or call":
                 self.walk.push(_predicates(item), self.outer)
             case "function name" if type(item) is Name:
                 self._function(item)

@@ -292,7 +292,8 @@ def let(c: Lowering, form: ListForm, position: int) -> Steps:
     wrap = yield _bind(c, [target for target, _ in pairs], values, form.span)
     inner = yield body(c, form.items[2:], position, form.span)
     c.restore_scope(place)
-    return wrap(inner)
+    whole: Core = wrap(inner)
+    return whole
 
 
 def _bind(

@@ -201,6 +201,18 @@ def test_what_does_not_fit_is_an_error_at_the_pattern():
     assert (1, 12, 17) == tuple(error["span"][key] for key in ("line", "column", "end_column"))
 
 
+def test_names_from_a_template_are_its_own():
+    """A pattern in a macro binds what the use gave, and hides nothing of it."""
+    text = """
+    (define-syntax with-two (syntax-rules () ((_ p e body) (let (([p t] e)) [body t]))))
+    (define-syntax def-two (syntax-rules () ((_ a b e) (begin (define [a t b] e) (bind [t] [t])))))
+    (define t 100)
+    (def-two q r [1 50 2])
+    [(with-two x [1 2] (+ x t)) q r t]"""
+
+    assert [[101, 2], 1, 2, 100] == seen(start(built(text), {})).value
+
+
 def test_parameters_without_a_name_are_told_apart():
     """Arguments that are given by position and by label to two patterns that look alike."""
     text = "((lambda ([_] [_] c (d 4)) [c d]) [1] [2] c: 3)"

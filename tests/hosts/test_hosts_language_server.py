@@ -417,6 +417,19 @@ def test_labels_of_what_is_called_are_offered_first(editor):
     assert "style:" not in editor.offers("a.sexp", "(define (f style) 1)\n(f style: |)")
 
 
+def test_names_in_patterns_are_offered_and_patterns_are_no_labels(editor):
+    """Where a `let`, a parameter or a definition binds them."""
+    text = (
+        "(define [one {k: two}] [1 {k: 2}])\n(define (f [abc _] style) (let (([x . y] abc)) (f |)))"
+    )
+    found = set(editor.offers("a.sexp", text))
+
+    assert {"one", "two", "abc", "style", "x", "y", "style:"} <= found
+    assert not [offer for offer in found if offer.startswith("[")]
+    assert "(f [abc _] style)" in editor.hover("a.sexp", text.replace("(f |)", "(f| abc 1)"))[0]
+    assert ["one", "two", "f"] == [each.name for each in editor.symbols("a.sexp")]
+
+
 def test_paths_are_offered_in_an_import(editor):
     """Files and folders below the program's own; modules of the standard library as names."""
     assert {"summarize.xml", "tools.sexp", "parts/"} <= set(editor.offers("a.sexp", '(import "|"'))

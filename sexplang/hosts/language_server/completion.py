@@ -143,7 +143,7 @@ def _labels_of(visible: dict[str, Meaning], word: str) -> tuple[str, ...]:
         meaning = base.members.get(name) if base is not None else None
     if meaning is None or meaning.kind not in ("function", "task"):
         return ()
-    return tuple(each.name for each in meaning.params or ())
+    return tuple(each.name for each in meaning.params or () if not each.is_pattern)
 
 
 def _labels(names: Iterable[str], before: list[Form], start: int) -> Iterator[Offer]:

@@ -19,7 +19,7 @@ from sexplang.hosts.language_server.positions import Places, address_of, locatio
 from sexplang.hosts.language_server.protocol import UNTOLD
 from sexplang.hosts.reference.meanings import Meaning
 from sexplang.terms.diagnostic import Diagnostics
-from sexplang.terms.source import Source
+from sexplang.terms.source import Source, Span
 
 if TYPE_CHECKING:
     from sexplang.analysis import Row
@@ -209,19 +209,21 @@ def _check(
 
 
 def symbols(found: Outline, places: Places) -> list[lsp.DocumentSymbol]:
-    """Return the definitions of a text as an editor lists them, nested."""
+    """Return the definitions of a text as an editor lists them, nested. The names of one pattern
+    stand beside each other."""
     top: list[lsp.DocumentSymbol] = []
-    around: list[tuple[int, list[lsp.DocumentSymbol]]] = []
+    around: list[tuple[Span, list[lsp.DocumentSymbol]]] = []
     for meaning in found.scopes.defined:
         symbol = _symbol(meaning, places)
         if symbol is None or meaning.span is None:
             continue
-        while around and around[-1][0] <= meaning.span.start:
+        start = meaning.span.start
+        while around and (around[-1][0].end <= start or around[-1][0].start == start):
             around.pop()
         (around[-1][1] if around else top).append(symbol)
         children: list[lsp.DocumentSymbol] = []
         symbol.children = children
-        around.append((meaning.span.end, children))
+        around.append((meaning.span, children))
     return top
 
 

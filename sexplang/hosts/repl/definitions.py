@@ -24,7 +24,7 @@ from sexplang.hosts.reference.meanings import (
 from sexplang.hosts.reference.search import search
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.reader import read
-from sexplang.terms.form import ListForm
+from sexplang.terms.form import ListForm, source_name
 from sexplang.terms.macro import Macro
 from sexplang.terms.program import Export, Function
 from sexplang.terms.values.value import Operation, Task
@@ -77,7 +77,12 @@ def _of(name: str, export: Export) -> Meaning:
     if isinstance(shape, Function):
         doc = shape.doc or comment_above(shape.span.source, shape.span.start)
         written = tuple(
-            Parameter(each.name, None, None if each.default is None else each.default.span.text)
+            Parameter(
+                source_name(each.name),
+                None,
+                None if each.default is None else each.default.span.text,
+                is_pattern=each.is_pattern,
+            )
             for each in shape.params
         )
         params = outward(written, list_private(read(shape.span.source)))

@@ -12,7 +12,7 @@ from sexplang.hosts.language_server.library import Library
 from sexplang.hosts.language_server.positions import Places
 from sexplang.hosts.language_server.signature_help import find_calls
 from sexplang.hosts.language_server.tolerant_tree import forms_of
-from sexplang.hosts.reference.entries import table
+from sexplang.hosts.reference.name_entries import table
 from sexplang.hosts.tokens import tokens
 from sexplang.terms.source import Source
 

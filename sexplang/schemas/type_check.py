@@ -5,7 +5,7 @@ anyOf` and references. Any other schema, or part of one, is checked by the libra
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -19,9 +19,9 @@ from sexplang.terms.schemas import References
 Schema = dict[str, Any]
 
 _WORDS = frozenset(("type", "enum", "items", "properties", "required", "anyOf"))
-_WORDS |= {"additionalProperties", "$defs"}
-_REFERENCE = frozenset(("$ref", "$defs"))
-_UNION = frozenset(("anyOf", "$defs"))
+_WORDS |= {"additionalProperties", "$defs", "title", "description"}
+_REFERENCE = frozenset(("$ref", "$defs", "title", "description"))
+_UNION = frozenset(("anyOf", "$defs", "title", "description"))
 _ANY: Schema = {}
 _NOTHING: Schema = {"not": {}}
 _MOST = 5
@@ -33,6 +33,14 @@ MOST_STEPS = 250_000
 """
 
 
+def show(data: Any) -> str:
+    """Return data for a sentence."""
+    if type(data) in (list, dict):
+        return f"{'an array' if type(data) is list else 'an object'} of {len(data)}"
+    words = json.dumps(data, ensure_ascii=False, default=str)
+    return words if len(words) <= 60 else f"{words[:59]}…"
+
+
 @define(eq=False)
 class TypeCheck:
     """The check of data against one type. The result for a part of the data and a part of the type
@@ -41,6 +49,12 @@ class TypeCheck:
     schema: Schema
     whole: str = "the answer"
     """The words for the data."""
+    path: str = ""
+    """The path of the data."""
+    describe: Callable[[Any], str] = show
+    """A function to the words for a part of the data."""
+    words: Mapping[str, str] = field(factory=dict)
+    """The words for types of JSON that are called otherwise."""
     most: int = MOST_STEPS
     """The most steps."""
     kept: list[Any] = field(factory=list)
@@ -128,7 +142,7 @@ class TypeCheck:
 
     def unfit(self, data: Any) -> Misfit | None:
         """Return the misfit of data. None if they fit."""
-        found = list(islice(self._unfit(data, self.schema, ""), _MOST + 1))
+        found = list(islice(self._unfit(data, self.schema, self.path), _MOST + 1))
         if self.steps > self.most or self.checked.left < 0:
             most = self.most if self.steps > self.most else checker.MOST_STEPS
             words = f"holding it to its type takes more than {most:,} steps"
@@ -181,12 +195,14 @@ class TypeCheck:
         return [_below(path, each) for each in wrong.violations or (wrong.sentence,)]
 
     def _describe(self, path: str, schema: Schema, data: Any) -> str:
-        return f"{path or self.whole}: expected {self._expectation(schema)}, got {show(data)}"
+        return (
+            f"{path or self.whole}: expected {self._expectation(schema)}, got {self.describe(data)}"
+        )
 
     def _expectation(self, schema: Schema) -> str:
         schema = self.resolve(schema)
         if "enum" in schema:
-            words = "one of " + ", ".join(show(each) for each in schema["enum"])
+            words = "one of " + ", ".join(self.describe(each) for each in schema["enum"])
         elif "anyOf" in schema:
             branches = self.branches(schema)
             words = " or ".join(
@@ -194,7 +210,21 @@ class TypeCheck:
             )
         else:
             words = str(schema.get("type", "any value"))
+            words = self.words.get(words, words)
         return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
+
+
+def depth_of(data: Any) -> tuple[int, int]:
+    """Return the number of values in data, and the number of levels."""
+    count, depth, level = 1, 0, [data]
+    while level:
+        inner = [each for each in level if isinstance(each, (list, dict))]
+        depth += 1
+        level = [
+            part for each in inner for part in (each.values() if isinstance(each, dict) else each)
+        ]
+        count += len(level)
+    return count, depth
 
 
 def is_choice(data: Any, schema: Schema) -> bool:
@@ -205,14 +235,6 @@ def is_choice(data: Any, schema: Schema) -> bool:
 
 def _is_branch_of(data: Any, branch: Schema) -> bool:
     return "type" in branch and is_of(data, branch["type"])
-
-
-def show(data: Any) -> str:
-    """Return data for a sentence."""
-    if type(data) in (list, dict):
-        return f"{'an array' if type(data) is list else 'an object'} of {len(data)}"
-    words = json.dumps(data, ensure_ascii=False, default=str)
-    return words if len(words) <= 60 else f"{words[:59]}…"
 
 
 def _under(path: str, name: str) -> str:

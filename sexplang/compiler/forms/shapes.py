@@ -14,7 +14,7 @@ Role = Literal[
     "datum",  # not evaluated
     "quasidatum",  # its unquoted parts are evaluated
     "path",  # of an import
-    "type",
+    "type",  # of values
     "doc",  # the documentation of the defined name
     "defined name",
     "defined call",  # `(name param…)`
@@ -41,7 +41,7 @@ class Shape:
     """The syntax of a form: its text, its number of operands, and their roles.
 
     `clauses` are the roles in each list after the operands, `parts` those in lists that begin with
-    a word, `labels` those after labels, or the words that may stand there. `defines` is the kind of
+    a word, `labels` those after labels. `defines` is the kind of
     the defined name: a "value" is a function if a function is written. If the form `rebinds`, the
     name is seen only by what follows.
     """
@@ -52,7 +52,7 @@ class Shape:
     operands: Roles = ("body",)
     clauses: Roles = ()
     parts: Mapping[str, Roles] = field(factory=dict)
-    labels: Mapping[str, Role | tuple[str, ...]] = field(factory=dict)
+    labels: Mapping[str, Role] = field(factory=dict)
     defines: Literal["", "value", "input", "operation", "task", "type", "syntax"] = ""
     rebinds: bool = False
 

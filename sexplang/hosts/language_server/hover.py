@@ -39,7 +39,7 @@ def headline(meaning: Meaning) -> str:
     """Return the name as it is written in a use."""
     if meaning.kind == "special form":
         return syntax_of(meaning.name) or meaning.name
-    if meaning.kind in ("value", "input", "syntax") and meaning.form is not None:
+    if meaning.kind in ("value", "input", "type", "syntax") and meaning.form is not None:
         return _shorten(meaning.form.span.text)
     if meaning.kind == "primitive":
         return f"({meaning.name} {_describe_arity(meaning)})"
@@ -103,6 +103,7 @@ _KINDS = {
     "input": "An input of the program",
     "operation": "An operation: calling it performs it",
     "task": "An atomic task: a model answers",
+    "type": "A type",
     "syntax": "A macro",
     "primitive": "A function of the language",
 }

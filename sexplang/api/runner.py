@@ -81,7 +81,7 @@ def run(
     - `trace`: where spans go, the address of an OpenTelemetry collector, a file or a
       TracerProvider; by default what OTEL_EXPORTER_OTLP_ENDPOINT says, if it is set.
     - `traceparent`: the W3C header of the span that the run is a part of.
-    - `returns`: a dataclass, a TypedDict, a pydantic model or a type hint of them, `list[Flight]`: the
+    - `returns`: a dataclass, a TypedDict, a pydantic model or a hint of them, `list[Flight]`: the
       value is held to it, and is an instance of it.
 
     Raises Diagnostics if it is no program or the inputs do not fit it, and Failed with the error

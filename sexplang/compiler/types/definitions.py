@@ -26,6 +26,8 @@ def read_type(
     reader = TypeReader(_Names(c, closed).find, c.load_schema, known, closed)
     try:
         made = reader.read(form)
+        if reader.has_names:
+            check_bound(made, form.span)
         if reader.has_schema and not closed:  # the check of templates has those of tasks
             check_schema(made, form.span)
         return made
@@ -105,6 +107,9 @@ def _find_uses(form: Form, keys: list[str]) -> list[int]:
 _WITHOUT_TYPES = ("one-of", "schema")
 
 
+_ANY = TypeSchema({})
+
+
 @define(eq=False)
 class _Module:
     """The types of a module. `circular` are the names that stand for references."""
@@ -123,11 +128,11 @@ class _Module:
             known = [*_list_known(self.c), *{each for each, _ in self.types}]
             find = partial(self._find, _Names(self.c, closed))
             reader = TypeReader(find, self.c.load_schema, known, closed, name)
+            made = _ANY
             try:
                 made = reader.read(form.items[2])
             except Diagnostics as found:
-                self.c.findings.extend(found.diagnostics)
-                return
+                self.c.findings.extend(found.diagnostics if closed else ())
             self.types[name, closed] = made
             if reader.has_schema:
                 self.with_schema.add(name)
@@ -146,28 +151,25 @@ class _Module:
         part = {"$ref": f"#/$defs/{name}"}
         return TypeSchema(part, {name: self._body(name, closed)})
 
-    def definition(self, name: str, form: ListForm) -> TypeDefinition | None:
-        """Return a type with all that it refers to. Reports one that cannot be used."""
+    def definition(self, name: str, form: ListForm) -> TypeDefinition:
+        """Return a type with all that it refers to. Reports one that cannot be used; it stands for
+        any value."""
         doc = form.items[3] if len(form.items) > 3 else None
         if doc is not None and not (type(doc) is Literal and isinstance(doc.value, str)):
             self.c.report_malformed(form, doc, "I expected a string here")
         closed, open_ = self._complete(name, True), self._complete(name, False)
-        if closed is None or open_ is None:
-            return None
         try:
             check_bound(open_, form.items[2].span)
             if name in self.with_schema:
                 check_schema(open_, form.items[2].span)
         except Diagnostics as found:
             self.c.findings.extend(found.diagnostics)
-            return None
+            closed = open_ = _ANY
         text = str(doc.value) if type(doc) is Literal else ""
         return TypeDefinition(name, closed, open_, form.span, text)
 
-    def _complete(self, name: str, closed: bool) -> TypeSchema | None:
-        own = self.types.get((name, closed))
-        if own is None:
-            return None
+    def _complete(self, name: str, closed: bool) -> TypeSchema:
+        own = self.types[name, closed]
         part, definitions = own.part, dict(own.definitions)
         if name in self.circular:
             part = {"$ref": f"#/$defs/{name}"}

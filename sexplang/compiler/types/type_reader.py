@@ -70,10 +70,7 @@ class TypeReader:
         found = self.find(inner.text) if type(inner) is Name and inner.text not in WORDS else None
         if found is not None:
             return found
-        made = TypeSchema(self.schema_of(form), self.definitions)
-        if self.has_names:
-            check_bound(made, form.span)
-        return made
+        return TypeSchema(self.schema_of(form), self.definitions)
 
     def schema_of(self, form: Form, depth: int = 0) -> Schema:
         """Return the schema of a part of the type. Raises Diagnostics `bad-schema`."""

@@ -22,6 +22,7 @@ _WORDS = frozenset(("type", "enum", "items", "properties", "required", "anyOf"))
 _WORDS |= {"additionalProperties", "$defs", "title", "description"}
 _REFERENCE = frozenset(("$ref", "$defs", "title", "description"))
 _UNION = frozenset(("anyOf", "$defs", "title", "description"))
+_CONTAINERS = frozenset((list, dict))
 _ANY: Schema = {}
 _NOTHING: Schema = {"not": {}}
 _MOST = 5
@@ -98,7 +99,10 @@ class TypeCheck:
 
     def fits(self, data: Any, schema: Schema) -> bool:
         """Return whether data fit a part of the type as they stand."""
-        schema = self.resolve(schema)
+        if isinstance(schema, bool) or "$ref" in schema:
+            schema = self.resolve(schema)
+        if data.__class__ not in _CONTAINERS:
+            return self.count_step(schema) and self._fit(data, schema)
         key = (id(data), id(schema))
         if key not in self._fits:
             if not self.count_step(schema):

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from sexplang.schemas.schema import Misfit
+from sexplang.schemas.checker import Account, TooMuch
+from sexplang.schemas.schema import Misfit, fits
 from sexplang.schemas.type_check import TypeCheck, depth_of
 from sexplang.terms.json.strict import MAX_DEPTH
 from sexplang.terms.quota import work
@@ -20,15 +21,30 @@ def check_value(value: Value, schema: Schema, path: str = "") -> Misfit | None:
     """
     data = plain(value)
     parts, depth = depth_of(data)
-    work(parts)
+    work(_OF_PART * parts)
     if depth > MAX_DEPTH:
         raise Fault(
             "limit-data",
             f"a value of more than {MAX_DEPTH} levels is not held to a type",
             hint="hold a part of it to its type",
         )
+    if parts > _MANY and _fits_library(data, schema):
+        return None
     whole = path or "the value"
     return TypeCheck(schema, whole, path, _describe, _WORDS, most=LARGEST).unfit(data)
+
+
+_OF_PART = 4
+"""The steps of a part of a value."""
+_MANY = 5_000
+"""The parts from which on the library is asked first: it is quicker, and takes time to import."""
+
+
+def _fits_library(data: Any, schema: Schema) -> bool:
+    try:
+        return fits(data, schema, Account())
+    except TooMuch:
+        return False
 
 
 _WORDS = {"array": "list", "object": "table", "null": "nil"}

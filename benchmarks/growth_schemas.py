@@ -7,11 +7,11 @@ from typing import Any
 
 from benchmarks.growth import Routine
 from benchmarks.measure import opcodes
+from sexplang.schemas.checker import Account, Check, check_of
+from sexplang.schemas.linear_patterns import pattern
+from sexplang.schemas.misfits import misfits
+from sexplang.schemas.schema import schema_problem
 from sexplang.templates import read_reply
-from sexplang.templates.json_schema.checker import Account, Check, check_of
-from sexplang.templates.json_schema.linear_patterns import pattern
-from sexplang.templates.json_schema.misfits import misfits
-from sexplang.templates.json_schema.schema import schema_problem
 from sexplang.templates.reply.answers import AnswerFitter, with_integers
 from sexplang.terms.schemas import Unbounded, bound_of
 from sexplang.terms.template import OutputFormat
@@ -185,6 +185,6 @@ ROUTINES = (
     ),
     Routine(
         "schema, type: choices", _typed,
-        lambda given: opcodes(lambda: AnswerFitter().unfit(given[1], given[0])), 100,
+        lambda given: opcodes(lambda: AnswerFitter(given[0]).unfit(given[1])), 100,
     ),
 )  # fmt: skip

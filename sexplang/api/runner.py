@@ -1,7 +1,7 @@
 """Runs of programs in Python: in one call, or step by step by outcomes."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sexplang.api import argument_checks
@@ -52,6 +52,7 @@ def run(
     run_id: str | None = None,
     trace: "Target | None" = None,
     traceparent: str | None = None,
+    returns: Any = None,
 ) -> Any:
     """Run a program and return its value as plain Python data; a TaskResult stays one.
 
@@ -80,6 +81,8 @@ def run(
     - `trace`: where spans go, the address of an OpenTelemetry collector, a file or a
       TracerProvider; by default what OTEL_EXPORTER_OTLP_ENDPOINT says, if it is set.
     - `traceparent`: the W3C header of the span that the run is a part of.
+    - `returns`: a dataclass, a TypedDict, a pydantic model or a hint of them, `list[Flight]`: the
+      value is held to it, and is an instance of it.
 
     Raises Diagnostics if it is no program or the inputs do not fit it, and Failed with the error
     that ended it.
@@ -89,6 +92,7 @@ def run(
         *(memory, mcp, record, run_id, trace, traceparent),
     )
     argument_checks.driving(parallel, single_flight, on_event)
+    made = instance_maker(returns)
     program, allowed = program_of(source, given), permissions_for(source, permissions)
     servers = serving(mcp, allowed)
     try:
@@ -111,7 +115,7 @@ def run(
             ready.over(outcome)
     finally:
         servers.close()
-    return result(outcome)
+    return made(result(outcome))
 
 
 async def arun(
@@ -134,6 +138,7 @@ async def arun(
     run_id: str | None = None,
     trace: "Target | None" = None,
     traceparent: str | None = None,
+    returns: Any = None,
 ) -> Any:
     """`run` for a caller with an event loop of asyncio or trio.
 
@@ -145,6 +150,7 @@ async def arun(
         *(memory, mcp, record, run_id, trace, traceparent),
     )
     argument_checks.driving(parallel, single_flight, on_event)
+    made = instance_maker(returns)
     program, allowed = program_of(source, given), permissions_for(source, permissions)
     servers = serving(mcp, allowed)
     try:
@@ -164,7 +170,21 @@ async def arun(
             ready.over(outcome)
     finally:
         await servers.aclose()
-    return result(outcome)
+    return made(result(outcome))
+
+
+def instance_maker(returns: Any) -> Callable[[Any], Any]:
+    """Return the function from plain data to an instance of a type. Raises TypeError for what is
+    no type."""
+    if returns is None:
+        return lambda data: data
+    from sexplang.api.python_types import NoSchema, PythonType
+
+    try:
+        return PythonType(returns).instance
+    except NoSchema as why:
+        words = "a dataclass, a TypedDict, a pydantic model or a type hint of them"
+        raise TypeError(f"returns is {words}; there is no schema for {why}") from None
 
 
 def start(

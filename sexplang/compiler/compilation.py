@@ -301,12 +301,16 @@ class Lowering:
         # The words of the catches around: a name, and conditions.
         self.catches: list[ListForm] = []
         self.origins: dict[str, str] = {}
+        # The names that the module defines as values, and the loader of its schemas.
+        self.hidden: frozenset[str] = frozenset()
+        self.load_schema: LoadSchema | None = None
         self.import_failed = False
         # The output.
         self.first_function = functions
         self.functions: list[Function | None] = []
         self.operations: dict[str, Operation] = {}
         self.tasks: dict[str, Task] = {}
+        self.types: dict[str, Export] = {}
         self.handled: set[str] = set()
         self.performed: list[tuple[str, Span]] = []
         self.inputs: list[Input] = []

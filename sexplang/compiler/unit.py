@@ -70,13 +70,14 @@ def compile_unit(
     no file like this one declares.
     """
     c = Lowering(scope, BY_TYPE, main=main, expander=expander(RESERVED))
+    c.load_schema = load_schema
     recall(c, before or {})
     # Macros come with imports, so the rest is split into statements after them.
     imports = imports_of(c, forms)
     import_all(c, imports, load)
     c.size, c.first_function = layout()
     top = sort(c, split(c, forms))
-    declare(c, top, check_template, load_schema)
+    declare(c, top, check_template)
     whole = forms[0].span if forms else Span(Source(name, ""), 0, 0)
     items: list[Item] = [*flatten(run(statements(c, top.statements, 0, whole)))]
     if top.ends_in_declaration:

@@ -10,7 +10,6 @@ from sexplang.compiler.compilation import (
     Binding,
     CheckTemplate,
     Keyword,
-    LoadSchema,
     Lowering,
     NamedFunction,
     Namespace,
@@ -30,6 +29,7 @@ from sexplang.terms.form import MARK, Form, ListForm, Literal, Name, VectorForm
 from sexplang.terms.form import Label as LabelForm
 from sexplang.terms.program import Export, Function, Input, InputType, is_of_type
 from sexplang.terms.source import Made, Source, Span
+from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Operation, Task, Value
 
 Load = Callable[[str, Span], Mapping[str, Export]]
@@ -72,7 +72,7 @@ def sort(c: Lowering, statements: list[Statement]) -> TopLevel:
     top = TopLevel()
     for item in statements:
         word = _word(item)
-        top.ends_in_declaration = word in ("import", "define-effect", "defatom")
+        top.ends_in_declaration = bool(word) and word != "define-input"
         if not word:
             top.statements.append(item)
             continue
@@ -82,7 +82,7 @@ def sort(c: Lowering, statements: list[Statement]) -> TopLevel:
                 top_level_only(c, item, 0)
         elif not _fits(c, item):
             pass
-        elif word in ("define-effect", "defatom"):
+        elif word != "define-input":
             top.declarations.append(item)
         else:
             declared = declare_input(c, item)
@@ -91,7 +91,7 @@ def sort(c: Lowering, statements: list[Statement]) -> TopLevel:
     return top
 
 
-_WORDS = ("import", "define-input", "define-effect", "defatom")
+_WORDS = ("import", "define-input", "define-effect", "define-type", "defatom")
 
 
 def _word(item: Statement) -> str:
@@ -172,15 +172,22 @@ def _is_first(c: Lowering, name: str, path: str, span: Span, spans: dict[str, Sp
     return False
 
 
-def declare(c: Lowering, top: TopLevel, check: CheckTemplate, load: LoadSchema | None) -> None:
-    """Bind declared operations and tasks in the whole module."""
+def declare(c: Lowering, top: TopLevel, check: CheckTemplate) -> None:
+    """Bind declared types, operations and tasks in the whole module."""
     spans: dict[str, Span] = {}
+    values = [item for item in top.statements if isinstance(item, (Definition, Syntax))]
+    c.hidden = frozenset([item.name.text for item in values])
+    types = [form for form in top.declarations if word_of(form) == "define-type"]
+    if types:
+        _declare_types(c, types, spans)
     for form in top.declarations:
+        if word_of(form) == "define-type":
+            continue
         declared: tuple[Name, Operation | Task | None] | None
         if word_of(form) == "defatom":
             from sexplang.compiler.tasks.defatom import declare_task
 
-            declared = declare_task(c, form, check, load)
+            declared = declare_task(c, form, check)
         else:
             declared = declare_effect(c, form)
         if declared is None:
@@ -199,6 +206,21 @@ def declare(c: Lowering, top: TopLevel, check: CheckTemplate, load: LoadSchema |
         for name in item.names if isinstance(item, Definition) else ():
             if name.text in spans:
                 _report_duplicate(c, name, spans[name.text])
+
+
+def _declare_types(c: Lowering, forms: list[ListForm], spans: dict[str, Span]) -> None:
+    """Bind the types of the module. As a value, a type is its JSON Schema."""
+    from sexplang.compiler.types.definitions import declare_types
+
+    for name, made in declare_types(c, forms):
+        if name.text in spans:
+            _report_duplicate(c, name, spans[name.text])
+            continue
+        spans[name.text] = name.span
+        schema = value_of(made.open.whole) if made is not None else None
+        export = Export(name.text, Const(schema, span=_NOWHERE), made)
+        c.types[name.text] = export
+        c.names.bind(name.text, export)
 
 
 def _report_duplicate(c: Lowering, name: Name, first: Span) -> None:
@@ -223,6 +245,7 @@ def exports(c: Lowering, statements: Iterable[Statement]) -> dict[str, Export]:
         for name, value in declared.items()
         if is_public(name)
     }
+    found.update({name: export for name, export in c.types.items() if is_public(name)})
     for item in statements:
         if isinstance(item, Syntax):
             _close(c, item)
@@ -305,7 +328,7 @@ _TYPES: dict[str, InputType] = {name: name for name in get_args(InputType)}
 
 
 def top_level_only(c: Lowering, form: ListForm, position: int) -> Core:
-    """Report `import`, `define-input` or `define-effect` that is not at the top of a module."""
+    """Report an import or a declaration that is not at the top of a module."""
     word = form.items[0].text  # type: ignore[union-attr]
     return c.report(
         "top-level-only",
@@ -366,7 +389,7 @@ def _lower(c: Lowering, declared: InputForm) -> Steps:
     if "default" in options:
         default = yield c.lower(options["default"])
     literal = default.value if type(default) is Const else None
-    type_ = _type(c, form, options.get("type"), default)
+    type_, misfit = _type(c, options.get("type"), default)
     choices = _choices(c, form, options.get("choices"))
     doc = options.get("doc")
     if doc is not None and not (type(doc) is Literal and isinstance(doc.value, str)):
@@ -375,21 +398,26 @@ def _lower(c: Lowering, declared: InputForm) -> Steps:
     _check(c, options, type_, choices, literal)
     name = declared.name.spelling
     text: Any = doc.value if type(doc) is Literal else ""
-    c.inputs.append(Input(name, type_, choices, text, default is None, literal, form.span))
+    given = Input(name, type_, choices, text, default is None, literal, form.span, misfit)
+    if literal is not None and misfit is not None and misfit(literal) is not None:
+        _mismatch(c, options["default"].span, f"the default is not {misfit(literal)}")
+    c.inputs.append(given)
     return InputValue(name, default, span=form.span)
 
 
-def _type(c: Lowering, form: ListForm, written: Form | None, default: Core | None) -> InputType:
+def _type(c: Lowering, written: Form | None, default: Core | None) -> tuple[InputType, Any]:
+    """Return the type of an input, and its check if it is a type of the language's own."""
     if written is not None:
-        found = _TYPES.get(written.spelling) if type(written) is Name else None
-        if found is None:
-            c.report_malformed(form, written, f"I expected one of {', '.join(_TYPES)} here")
-        return found or "string"
+        if type(written) is Name and written.spelling in _TYPES:
+            return _TYPES[written.spelling], None
+        from sexplang.compiler.types.inputs import read_input_type
+
+        return read_input_type(c, written, _TYPES)
     value: Value = default.value if type(default) is Const else None
     for type_ in ("boolean", "integer", "number"):
         if is_of_type(value, _TYPES[type_]):
-            return _TYPES[type_]
-    return "json" if isinstance(value, (tuple, dict)) else "string"
+            return _TYPES[type_], None
+    return ("json" if isinstance(value, (tuple, dict)) else "string"), None
 
 
 def _choices(c: Lowering, form: ListForm, written: Form | None) -> tuple[Value, ...]:

@@ -38,7 +38,7 @@ _BY_KIND: dict[str, Any] = {
 }
 
 DEFINING = frozenset(
-    ["define", "bind", "define-input", "define-effect", "define-syntax", "defatom"]
+    ["define", "bind", "define-input", "define-effect", "define-type", "define-syntax", "defatom"]
 )
 """Forms whose first operand is a name that they define."""
 

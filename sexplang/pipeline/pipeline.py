@@ -231,8 +231,8 @@ class Builder:
         for source in sources:
             if source.name in self.loading:
                 raise self._cycle(source.name, span)
-            if source.name.endswith(".xsd"):
-                hint = "a template names it: schema=…"
+            if source.name.endswith((".xsd", ".json")):
+                hint = 'a template names it, schema=…, or a type, (schema "flight.json")'
                 raise diagnose("import-not-found", "a schema is no module", span, hint=hint)
             found = self._templates(source) if source.name.endswith(".xml") else self._unit(source)
             twice = sorted(exports.keys() & found.keys())

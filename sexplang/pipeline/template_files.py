@@ -31,7 +31,7 @@ def read_schema(
     find: Callable[[str, str], tuple[Source, ...]], sources: list[Source], path: str, span: Span
 ) -> str:
     """Return the text of a schema, and add it to the sources. Raises Diagnostics."""
-    if not path.endswith(".xsd"):
+    if not path.endswith((".xsd", ".json")):
         hint = "write the schema itself, or the name of a file such as reply.xsd"
         raise diagnose("bad-schema", f"`{path}` is no .xsd file", span, hint)
     try:
@@ -72,7 +72,9 @@ def library_of(
     """
     from sexplang.templates import read_templates
 
-    parts = read_templates(source, report, load_schema, type_in)
+    parts = read_templates(
+        source, report, load_schema, lambda written, span: type_in(written, span, load_schema)
+    )
     for part in parts:
         if not isinstance(part, FunctionCallNode) and part.name in RESERVED:
             raise diagnose(
@@ -98,17 +100,21 @@ def library_of(
     )
 
 
-def type_in(written: str, span: Span) -> dict[str, Any]:
-    """Return the JSON Schema of a type in XML. Raises Diagnostics."""
-    from sexplang.compiler.tasks.type_schemas import schema_of
+def type_in(
+    written: str, span: Span, load: Callable[[str, Span], str] | None = None
+) -> dict[str, Any]:
+    """Return the JSON Schema of a type in XML. A template file defines no types: `(schema
+    "flight.json")` names a file. Raises Diagnostics."""
+    from sexplang.compiler.types.type_reader import TypeReader
     from sexplang.reader import read
 
+    reader = TypeReader(load=None if load is None else lambda path, _: load(path, span))
     if re.fullmatch(r"\w*(\[\])*", written.strip()):
-        return schema_of(Literal(written.strip(), span))
+        return reader.read(Literal(written.strip(), span)).whole
     try:
         forms = read(Source("<returns>", written))
         if len(forms) == 1:
-            return schema_of(forms[0])
+            return reader.read(forms[0]).whole
     except Diagnostics as found:
         first = found.diagnostics[0]
         raise diagnose("bad-schema", first.title, span, first.hint) from None

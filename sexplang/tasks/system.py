@@ -204,7 +204,12 @@ def prepare(rules: Rules, template: Template) -> Prepared:
     return Prepared(
         template=template,
         names=tuple([param.name for param in template.params]),
-        usual=tuple([_USUAL.get(param.type, object) for param in template.params]),
+        usual=tuple(
+            [
+                _USUAL.get(each.type, object) if not each.schema else object
+                for each in template.params
+            ]
+        ),
         instructions=parse_text(template.instructions) if has_instructions else description,
         system=system,
         description=description,

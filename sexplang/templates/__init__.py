@@ -2,11 +2,10 @@
 template's output format.
 
 Law: any text gives templates or Diagnostics, and any reply a Reading; no other exception leaves
-this package. Only this package knows lxml, xmlschema and jsonschema_rs. Each is imported when it is
-first needed.
+this package. Only this package knows lxml and xmlschema. Each is imported when it is first needed.
 """
 
-from sexplang.templates.json_schema.schema import json_schema, xml_words
+from sexplang.templates.output_schemas import json_schema, xml_words
 from sexplang.templates.reply.reply import Reading, read_reply
 from sexplang.templates.template_checks import check_template
 from sexplang.templates.xml.template_reader import read_templates

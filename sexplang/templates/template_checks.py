@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Literal
 
-from sexplang.templates.json_schema.schema import WORDS, schema_problem
+from sexplang.schemas.schema import WORDS, schema_problem
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Diagnostic, Label, Severity
 from sexplang.terms.file_command import KNOWN, Listing, find_shell_word, listing, words_of

@@ -1,6 +1,6 @@
 """Programs: functions, units and exports."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from sexplang.terms.classes.node import field, frozen, node
@@ -87,10 +87,15 @@ class Input:
     default: Value
     """The default if it is a literal, for `--help`; else None."""
     span: Span
+    misfit: Callable[[Value], str | None] | None = None
+    """The check of an input of another type than those words: the expected value in words, and
+    None for one that fits."""
 
     def wants(self, value: Value) -> str | None:
         """Return the expected kind of value if the input does not take this one: `a whole number
         such as 3`."""
+        if self.misfit is not None:
+            return self.misfit(value)
         if not is_of_type(value, self.type):
             return INPUT_TYPES[self.type][0]
         if self.choices and value not in self.choices:

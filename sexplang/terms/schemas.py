@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
 from sexplang.terms.classes.node import define, field, frozen
+from sexplang.terms.source import Span
 
 Where = Literal["beside", "inside", "apart"]
 """The value that a subschema applies to: the same value, a value inside it, or none by itself."""
@@ -64,6 +65,64 @@ def parts(schema: dict[str, Any]) -> Iterator[tuple[Where, Path, Any]]:
                 yield _LISTED[key], (key, at), each
         elif isinstance(value, dict) and key in _ALONE:
             yield _ALONE[key], (key,), value
+
+
+Schema = dict[str, Any]
+
+
+@frozen(eq=False)
+class TypeSchema:
+    """A type as a part of a JSON Schema, with the definitions that the part refers to as
+    `#/$defs/NAME`."""
+
+    part: Schema
+    definitions: dict[str, Schema] = field(factory=dict)
+    alone: Schema | None = None
+    """The schema as it was written, for a type that stands alone."""
+
+    @property
+    def whole(self) -> Schema:
+        """The type as a schema by itself."""
+        if self.alone is not None:
+            return self.alone
+        if not self.definitions:
+            return self.part
+        reference = self.part.get("$ref")
+        found = References({"$defs": self.definitions}).at(reference)
+        return {**(found if isinstance(found, dict) else self.part), "$defs": self.definitions}
+
+
+@frozen(eq=False)
+class TypeDefinition:
+    """A `define-type`. A table of the `closed` type has its fields alone, for a model that is asked
+    for one; a table of the `open` type may have others."""
+
+    name: str
+    closed: TypeSchema
+    open: TypeSchema
+    span: Span
+    doc: str = ""
+
+
+def below(schema: Schema, path: str) -> Schema:
+    """Return a schema whose references lead to its parts when it stands at a path of another:
+    `#/$defs/x` becomes `#/$defs/NAME/$defs/x`."""
+    made = {word: each for word, each in schema.items() if word not in ("$schema", "$id")}
+    reference = made.get("$ref")
+    if isinstance(reference, str) and (reference == "#" or reference.startswith("#/")):
+        made["$ref"] = path + reference[1:]
+    for _, at, part in list(parts(schema)):
+        if not isinstance(part, dict):
+            continue
+        key = at[0]
+        if len(at) == 1:
+            made[str(key)] = below(part, path)
+        else:
+            if made[str(key)] is schema[str(key)]:
+                held = made[str(key)]
+                made[str(key)] = dict(held) if isinstance(held, dict) else list(held)
+            made[str(key)][at[1]] = below(part, path)
+    return made
 
 
 @define(eq=False)
@@ -134,10 +193,10 @@ def bound_of(schema: Any) -> Bound:
     Unbounded."""
     graph = _Graph(schema, References(schema))
     graph.read()
-    _, backs, circle = _in_order(graph.beside, graph.ways)
+    _, backs, circle = in_order(graph.beside, graph.ways)
     if backs:
         raise Unbounded(f"its references lead in a circle: {graph.circle(circle)}")
-    order, backs, _ = _in_order(graph.every, graph.ways)
+    order, backs, _ = in_order(graph.every, graph.ways)
     own = {at: _own_of(part) for at, part in graph.parts.items()}
     counts: dict[int, int] = {}
     depths: dict[int, int] = {}
@@ -249,7 +308,7 @@ def _leads_nowhere(reference: Any) -> str:
     return f"{said} refers to another document; a part of this one is `#/$defs/NAME`"
 
 
-def _in_order(
+def in_order(
     ways: Callable[[int], list[int]], starts: Iterable[int]
 ) -> tuple[list[int], set[tuple[int, int]], list[int]]:
     """Return the nodes in topological order, the back edges, and the first circle that one of these

@@ -106,6 +106,8 @@ class Param:
     """`from`: the dotted source of an input, as in the documents."""
     relevant: bool = True
     """Whether context search sees this input (`context_relevance`)."""
+    schema: dict[str, Any] | None = None
+    """The type as a JSON Schema, if it is more than the word `type`."""
 
 
 @frozen
@@ -125,11 +127,9 @@ class OutputFormat:
     @property
     def names_file(self) -> bool:
         """Whether the schema is the name of a file that is not loaded."""
-        return (
-            self.type == "xml"
-            and isinstance(self.schema, str)
-            and not self.schema.lstrip().startswith("<")
-        )
+        if not isinstance(self.schema, str) or self.schema.lstrip().startswith(("<", "{")):
+            return False
+        return self.type == "xml" or (self.type == "json" and self.schema.endswith(".json"))
 
 
 @frozen

@@ -8,11 +8,11 @@ import pytest
 from sexplang.hosts.settings.mcp_options import in_json
 from sexplang.runtime import Refusal
 from sexplang.runtime.models.adapters.reply_grammar import reply_schema
+from sexplang.schemas import checker
+from sexplang.schemas.linear_patterns import states_of
+from sexplang.schemas.schema import misfit, schema_problem
+from sexplang.schemas.type_check import MOST_STEPS
 from sexplang.templates import read_reply
-from sexplang.templates.json_schema import checker
-from sexplang.templates.json_schema.linear_patterns import states_of
-from sexplang.templates.json_schema.schema import misfit, schema_problem
-from sexplang.templates.reply.answers import MOST_STEPS
 from sexplang.templates.xsd import BadXsd, compile_xsd
 from sexplang.terms.schemas import MOST_PARTS, bound_of
 from sexplang.terms.template import OutputFormat

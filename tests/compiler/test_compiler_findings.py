@@ -138,7 +138,7 @@ CASES = [
     ("(define-effect op)", "malformed-form", "op"),
     ("(define-effect (op) 1)", "malformed-form", "1"),
     ("(define-input n kind: 1)", "malformed-form", "kind:"),
-    ("(define-input n type: text)", "malformed-form", "text"),
+    ("(define-input n type: text)", "bad-schema", "text"),
     ("(define-input n choices: 1)", "malformed-form", "1"),
     ("(define-input n choices: [])", "malformed-form", "[]"),
     ("(define-input n type: integer default: 1.5)", "input-mismatch", "1.5"),

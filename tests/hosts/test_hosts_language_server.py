@@ -328,7 +328,7 @@ SIGNATURES = [
     ("(define (f a (b 1)) a)\n(f b: |)", [("(f a (b 1))", "(b 1)")]),
     ("(define (f a (b 1)) a)\n(f b: 2 |)", [("(f a (b 1))", "a")]),
     ("(define (f a (b\n  1)) a)\n(f |)", [("(f a (b 1))", "a")]),
-    ("(define-input n type: |)", [(SHAPES["define-input"].syntax, "type: t")]),
+    ("(define-input n choices: |)", [(SHAPES["define-input"].syntax, "choices: […]")]),
     ("(let ((x |", [(SHAPES["let"].syntax, "((name e) …)")]),
     ("'(map |)", []),
     ("(nothing |)", []),

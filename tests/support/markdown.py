@@ -101,7 +101,7 @@ def chunks_of(path: Path, text: str) -> Iterator[Chunk]:
     templates: dict[str, str] = {}
     blocks = list(fences(text))
     for block, after in zip_longest(blocks, blocks[1:]):
-        if block.kind in ("sexp", "xml") and block.name:
+        if block.kind in ("sexp", "xml", "json") and block.name:
             files[block.name] = block.padded
         elif block.kind == "xml":
             name = re.search(r"<(?:task|template)\b[^>]*?\bname\s*=\s*[\"']([^\"']+)", block.text)

@@ -7,8 +7,8 @@ def _list(names: str) -> tuple[str, ...]:
 
 FORMS = _list("""
 quote quasiquote if when unless cond case and or not else => define bind lambda fn let let* letrec
-begin progn loop recur match -> define-syntax syntax-rules import define-input define-effect defatom
-attempt handle perform forward return abandon raise error try catch finally
+begin progn loop recur match -> define-syntax syntax-rules import define-input define-effect
+define-type defatom attempt handle perform forward return abandon raise error try catch finally
 par par-map race with-timeout with-budget
 """)
 """Special forms, their parts, and functions that a chapter shows among them."""
@@ -37,7 +37,7 @@ string-trim-left string-trim-right string-blank? string<? string>? string<=? str
 char->integer integer->char string->symbol symbol->string
 re-find re-matches re-seq re-replace re-split
 parse-date format-date iso-date iso-time date-parts make-date date-add date-diff date?
-parse-duration format-duration csv-parse csv-rows csv-string
+parse-duration format-duration csv-parse csv-rows csv-string as
 base64-encode base64-decode url-encode url-decode sha256 md5
 second third take-right drop-right slice split-at chunk windows sum product mean median enumerate
 frequencies delete make-list iota interpose entries from-entries zipmap select-keys put-in

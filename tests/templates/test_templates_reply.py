@@ -1,5 +1,8 @@
 """Reply texts to values, repairs and problems."""
 
+import json
+from time import perf_counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -275,10 +278,40 @@ def test_a_fraction_is_no_integer_however_a_float_would_round_it(text):
     assert read(f'["\\ud800", {text}]', {"items": {"type": ["integer", "string"]}}).problem
 
 
-def test_a_format_is_a_remark_and_a_pattern_is_not():
+FORMATS = [
+    ("date", "2024-02-29", "2024-02-30"),
+    ("time", "10:00:00Z", "noon"),
+    ("date-time", "2024-02-29T10:00:00Z", "2024-02-29"),
+    ("duration", "P1D", "a day"),
+    ("email", "ann@tea.org", "ann"),
+    ("uri", "https://tea.org/a", "tea"),
+    ("uuid", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "f81d"),
+    ("ipv4", "127.0.0.1", "127.0.0.300"),
+]
+
+
+@pytest.mark.parametrize(("name", "good", "bad"), FORMATS)
+def test_a_format_is_checked(name, good, bad):
+    schema = {"type": "string", "format": name}
+
+    assert read(f'"{good}"', schema).problem is None
+    assert f'"{bad}" is not a "{name}"' in read(f'"{bad}"', schema).problem
+
+
+def test_an_unknown_format_is_a_remark_and_a_pattern_is_not():
     """As JSON Schema has it."""
-    assert read('"soon"', {"type": "string", "format": "date"}).problem is None
+    assert read('"soon"', {"type": "string", "format": "tea-time"}).problem is None
     assert read('"soon"', {"type": "string", "pattern": "^[0-9-]+$"}).problem
+
+
+@pytest.mark.parametrize("name", [name for name, _, _ in FORMATS])
+@pytest.mark.parametrize("part", ["a", "1", "(", ":", "@", "%61", "é"])
+def test_a_format_takes_linear_time(name, part):
+    text = part * (500_000 // len(part))
+    begin = perf_counter()
+    read(json.dumps(text), {"type": "string", "format": name})
+
+    assert perf_counter() - begin < 1
 
 
 def test_the_type_is_checked_after_a_repair():

@@ -72,7 +72,20 @@ def type_of_field(type_: Type, name: str) -> Type:
     """Return the type of a field of an answer; the empty schema if it is not known."""
     fields = type_.get("properties")
     found = fields.get(name) if isinstance(fields, dict) else None
-    return found if isinstance(found, dict) else ANY_TYPE
+    return _resolve(found, type_.get("$defs")) if isinstance(found, dict) else ANY_TYPE
+
+
+def _resolve(type_: Type, definitions: Any) -> Type:
+    """Return a part of a type as a type by itself. A field that may be nil has the type of its
+    values."""
+    choices = type_.get("anyOf")
+    if isinstance(choices, list) and len(choices) == 2 and choices[1] == {"type": "null"}:
+        type_ = choices[0]
+    if not isinstance(definitions, dict):
+        return type_
+    named = str(type_.get("$ref")).removeprefix("#/$defs/")
+    found = definitions.get(named, type_)
+    return {**found, "$defs": definitions} if isinstance(found, dict) else ANY_TYPE
 
 
 def _kind_of(value: Any) -> str | None:

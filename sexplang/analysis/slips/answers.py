@@ -260,18 +260,24 @@ def _fields(values: Iterable[Abstract], field: str, span: Span) -> Iterator[Diag
 
 
 def _check_fields(values: Iterable[Abstract], node: Path) -> Iterator[Diagnostic]:
-    """Check a field that the answer's type does not have: it is nil."""
-    field = node.fields[0]
+    """Check the fields of a path that the answer's type does not have: they are nil."""
     tasks = {one.task if isinstance(one, Answer) and not one.is_result else None for one in values}
     task = tasks.pop() if len(tasks) == 1 else None
-    if task is None or field in FIELDS:
+    if task is None or node.fields[0] in FIELDS:
         return
-    type_ = type_of(task)
-    if kind_of_type(type_) == "table" and not has_field(type_, field):
-        yield Diagnostic(
-            "answer-as-result",
-            f"the answer of `{task.name}` has no field `{field}`",
-            (Label(node.span, "always nil"),),
-            hint=did_you_mean(field, type_["properties"]) or None,
-            severity="warning",
-        )
+    type_, path = type_of(task), ""
+    for field in node.fields:
+        if kind_of_type(type_) != "table":
+            return
+        if not has_field(type_, field):
+            where = f"of the answer of `{task.name}` " if path else ""
+            whole = f"`{path}` {where}" if path else f"the answer of `{task.name}` "
+            yield Diagnostic(
+                "answer-as-result",
+                f"{whole}has no field `{field}`",
+                (Label(node.span, "always nil"),),
+                hint=did_you_mean(field, type_["properties"]) or None,
+                severity="warning",
+            )
+            return
+        type_, path = type_of_field(type_, field), f"{path}.{field}".lstrip(".")

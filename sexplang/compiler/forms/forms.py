@@ -1,7 +1,7 @@
 """The table of special forms, with the function that lowers each."""
 
 from sexplang.compiler.calls import call
-from sexplang.compiler.compilation import Continuation, Keyword, Lower, Lowered, Lowering
+from sexplang.compiler.compilation import Continuation, Keyword, Lower, Lowered, Lowering, Steps
 from sexplang.compiler.forms.control import (
     and_,
     begin,
@@ -46,11 +46,12 @@ from sexplang.compiler.forms.shapes import PARTS, RESERVED, SHAPES
 from sexplang.compiler.macros import report_misplaced, use
 from sexplang.compiler.names import mention, reference
 from sexplang.compiler.unit_interface import top_level_only
-from sexplang.terms.core import Const, Core
+from sexplang.terms.core import CallPrimitive, Const, Core
 from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.macro import Macro
 from sexplang.terms.program import Export
-from sexplang.terms.values.value import Higher
+from sexplang.terms.values.boundary import value_of
+from sexplang.terms.values.value import Higher, Primitive
 
 FORMS: dict[str, Lower] = {
     "quote": quote,
@@ -78,6 +79,7 @@ FORMS: dict[str, Lower] = {
     "import": top_level_only,
     "define-input": top_level_only,
     "define-effect": top_level_only,
+    "define-type": top_level_only,
     "defatom": top_level_only,
     "define-syntax": report_misplaced,
     "attempt": attempt,
@@ -104,6 +106,8 @@ def list_form(c: Lowering, form: ListForm, position: int) -> Lowered:
         return _special(c, form, word, position)
     binding = c.names.find(word) or c.names.find_in_module(word)
     if type(binding) is Export:
+        if word == "as" and type(binding.shape) is Primitive and len(form.items) == 3:
+            return hold_to_type(c, form, binding.shape)
         if type(binding.shape) is Macro:
             return use(c, form, binding.shape, position)
         if type(binding.shape) is Higher and _is_abandon(c, form, binding.shape):
@@ -113,6 +117,19 @@ def list_form(c: Lowering, form: ListForm, position: int) -> Lowered:
     elif type(binding) is Keyword:
         return use(c, form, binding, position)
     return call(c, form, head, binding)
+
+
+def hold_to_type(c: Lowering, form: ListForm, function: Primitive) -> Steps:
+    """Lower `(as T value)`: the function of the prelude is given the schema of the type."""
+    from sexplang.compiler.types.definitions import read_type
+
+    made = read_type(c, form.items[1], closed=False)
+    schema = value_of(made.whole) if made is not None else None
+    if isinstance(schema, dict) and type(form.items[1]) is Name and schema.keys() - {"type"}:
+        schema = {"title": form.items[1].spelling, **schema}
+    value = yield c.lower(form.items[2])
+    type_ = Const(schema, span=form.items[1].span)
+    return CallPrimitive(function, (type_, value), form.span)
 
 
 def _is_abandon(c: Lowering, form: ListForm, function: Higher) -> bool:

@@ -1,11 +1,10 @@
 """The syntax of special forms, as a table for the compiler, checks, editors, messages and tests."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal, get_args
+from typing import Literal
 
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.form import Form, ListForm, Name, source_name
-from sexplang.terms.program import InputType
 
 Role = Literal[
     "body",  # the rest: a body that sees the names bound before it
@@ -15,6 +14,7 @@ Role = Literal[
     "datum",  # not evaluated
     "quasidatum",  # its unquoted parts are evaluated
     "path",  # of an import
+    "type",  # of values
     "doc",  # the documentation of the defined name
     "defined name",
     "defined call",  # `(name param…)`
@@ -41,7 +41,7 @@ class Shape:
     """The syntax of a form: its text, its number of operands, and their roles.
 
     `clauses` are the roles in each list after the operands, `parts` those in lists that begin with
-    a word, `labels` those after labels, or the words that may stand there. `defines` is the kind of
+    a word, `labels` those after labels. `defines` is the kind of
     the defined name: a "value" is a function if a function is written. If the form `rebinds`, the
     name is seen only by what follows.
     """
@@ -52,8 +52,8 @@ class Shape:
     operands: Roles = ("body",)
     clauses: Roles = ()
     parts: Mapping[str, Roles] = field(factory=dict)
-    labels: Mapping[str, Role | tuple[str, ...]] = field(factory=dict)
-    defines: Literal["", "value", "input", "operation", "task", "syntax"] = ""
+    labels: Mapping[str, Role] = field(factory=dict)
+    defines: Literal["", "value", "input", "operation", "task", "type", "syntax"] = ""
     rebinds: bool = False
 
 
@@ -108,11 +108,11 @@ SHAPES: dict[str, Shape] = {
         labels={"as": "defined name"},
     ),
     "define-input": Shape(
-        "(define-input name type: t choices: […] doc: text default: e)",
+        "(define-input name type: T choices: […] doc: text default: e)",
         1,
         operands=("defined name",),
         labels={
-            "type": get_args(InputType),
+            "type": "type",
             "choices": "expression",
             "doc": "doc",
             "default": "expression",
@@ -126,11 +126,22 @@ SHAPES: dict[str, Shape] = {
         operands=("defined call", "doc"),
         defines="operation",
     ),
+    "define-type": Shape(
+        '(define-type Name T "doc")',
+        2,
+        3,
+        operands=("defined name", "type", "doc"),
+        defines="type",
+    ),
     "defatom": Shape(
         '(defatom name (params param…) (instructions "…") …)',
         1,
         operands=("defined name",),
-        parts={"params": ("datum", "typed parameters"), "description": ("datum", "doc")},
+        parts={
+            "params": ("datum", "typed parameters"),
+            "description": ("datum", "doc"),
+            "returns": ("datum", "type"),
+        },
         defines="task",
     ),
     "attempt": Shape("(attempt e) or (attempt e default)", 1, 2),

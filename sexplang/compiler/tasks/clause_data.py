@@ -9,8 +9,7 @@ from typing import Any
 from sexplang.compiler.compilation import Lowering
 from sexplang.compiler.forms.quotation import datum, entries
 from sexplang.compiler.forms.shapes import word_of
-from sexplang.compiler.tasks.type_schemas import schema_of
-from sexplang.terms.diagnostic import Diagnostics
+from sexplang.compiler.types.definitions import read_type
 from sexplang.terms.diagnostic import Label as Place
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm
 from sexplang.terms.texts.nearest import fewest_letters_off
@@ -112,11 +111,8 @@ def schema(c: Lowering, form: Form) -> Any:
 
 def type_(c: Lowering, form: Form) -> Any:
     """Read a type as the equivalent JSON Schema."""
-    try:
-        return schema_of(form)
-    except Diagnostics as found:
-        c.findings.extend(found.diagnostics)
-        return None
+    made = read_type(c, form, closed=True)
+    return None if made is None else made.whole
 
 
 # -- several settings

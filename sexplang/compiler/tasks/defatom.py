@@ -18,6 +18,7 @@ from sexplang.compiler.tasks.clause_data import (
     word,
 )
 from sexplang.compiler.tasks.clauses import CLAUSES, tools_in
+from sexplang.compiler.types.inputs import read_parameter_type
 from sexplang.terms.classes.node import define, evolve, field
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Form, Label, ListForm, Name, source_name
@@ -53,7 +54,7 @@ class DefatomForm:
 
 
 def declare_task(
-    c: Lowering, form: ListForm, check: CheckTemplate, load: LoadSchema | None
+    c: Lowering, form: ListForm, check: CheckTemplate
 ) -> tuple[Name, Task | None] | None:
     """Read a `defatom`. Return its name, and the task if it has no errors."""
     name = form.items[1]
@@ -70,8 +71,8 @@ def declare_task(
         _check_instructions(c, written)
     fields = {"description": usual_description(name.spelling), **written.fields}
     template = Template(name.spelling, span=form.span, **fields)
-    if load is not None and template.output_format.names_file:
-        template = _with_schema(c, template, written, load)
+    if c.load_schema is not None and template.output_format.names_file:
+        template = _with_schema(c, template, written, c.load_schema)
     if _is_sound(c, before):
         c.findings.extend(check(template, written.where))
     template = answering(template)
@@ -194,8 +195,7 @@ def _param(c: Lowering, name: str, forms: tuple[Form, ...]) -> Param:
 def _make(c: Lowering, name: str, options: dict[str, Form]) -> Param:
     said: dict[str, Any] = {"required": "default" not in options}
     if "type" in options:
-        type_ = word(*_TYPES)(c, options["type"]) or "any"
-        said["type"] = "object" if type_ == "table" else type_
+        said |= _read_type(c, options["type"])
     if "default" in options:
         said["default"] = value_of(data(c, unquote(options["default"])))
     if "required" in options:
@@ -205,6 +205,16 @@ def _make(c: Lowering, name: str, options: dict[str, Form]) -> Param:
     if "from" in options:
         said["source"] = word()(c, options["from"])
     return Param(name, **said)
+
+
+def _read_type(c: Lowering, form: Form) -> dict[str, Any]:
+    """Read the type of a parameter: a word, or a type as in `returns`."""
+    form = unquote(form)
+    written = form.spelling if type(form) is Name else getattr(form, "value", None)
+    if written in _TYPES:
+        return {"type": "object" if written == "table" else written}
+    type_, schema = read_parameter_type(c, form, _TYPES)
+    return {"type": type_, "schema": schema}
 
 
 def _order(written: DefatomForm) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from typing import get_args
 
 from sexplang.compiler.forms.shapes import SHAPES, shape_of
 from sexplang.hosts.language_server.brackets import brackets_around, is_data
@@ -15,6 +16,7 @@ from sexplang.hosts.tokens import LABELS as LABEL_KINDS
 from sexplang.hosts.tokens import Token
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.form import Form, Label, ListForm, Name
+from sexplang.terms.program import InputType
 
 
 @frozen
@@ -106,9 +108,12 @@ def _names(found: Outline, chain: list[Form], start: int, offset: int) -> Iterat
     is_operand = isinstance(form, ListForm) and bool(before)
     labels = SHAPES[word].labels if word in SHAPES else {}
     words = labels.get(before[-1].text) if before and type(before[-1]) is Label else None
-    if isinstance(words, tuple):
-        for each in words:
+    if words == "type":
+        for each in get_args(InputType):
             yield Offer(each, "word", start, "type of an input", rank=0)
+        for name, meaning in visible.items():
+            if meaning.kind == "type":
+                yield _offer(name, meaning, start, 0)
         return
     if _takes_path(form) and before:
         yield from _standard_modules(start)

@@ -36,6 +36,7 @@ _KINDS: dict[str, lsp.CompletionItemKind] = {
     "input": lsp.CompletionItemKind.Property,
     "operation": lsp.CompletionItemKind.Event,
     "task": lsp.CompletionItemKind.Interface,
+    "type": lsp.CompletionItemKind.Struct,
     "syntax": lsp.CompletionItemKind.Operator,
     "module": lsp.CompletionItemKind.Module,
     "special form": lsp.CompletionItemKind.Keyword,

@@ -73,6 +73,7 @@ _KINDS = {
     "input": "An input of the program",
     "operation": "An operation: calling it performs it",
     "task": "An atomic task: a model answers",
+    "type": "A type",
     "syntax": "A macro",
     "primitive": "A function of the language",
 }

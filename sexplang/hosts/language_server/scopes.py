@@ -124,6 +124,17 @@ class Walk:
         if meaning is not None:
             self.scopes.mentions.append(Mention(form.span.start, form.span.end, meaning))
 
+    def mention_types(self, form: Form, scope: Scope) -> None:
+        """Mention the names of types in a type."""
+        work = [form]
+        while work:
+            part = work.pop()
+            if type(part) is Name:
+                found = scope.find(part.text.rstrip("[]"))
+                self.mention(part, found if found is not None and found.kind == "type" else None)
+            elif isinstance(part, (ListForm, VectorForm, TableForm)):
+                work += part.items
+
     def bind(
         self, outer: Scope, bound: Sequence[tuple[Name, Meaning]], start: int, end: int
     ) -> Scope:
@@ -208,6 +219,8 @@ class Walk:
                 self._operands(each, each.items, roles, scope)
             elif shape.clauses or label == "expression":
                 self.push([each], scope)
+            elif label == "type":
+                self.mention_types(each, scope)
 
     def _operands(
         self, form: ListForm, items: Sequence[Form], roles: Sequence[Role], scope: Scope
@@ -266,6 +279,11 @@ class _Operands:
         match role:
             case "expression":
                 self.walk.push([item], self.outer)
+            case "type":
+                self.walk.mention_types(item, self.outer)
+            case "typed parameters":
+                for each in (item, *self.rest):
+                    self.walk.mention_types(each, self.outer)
             case "quasidatum":
                 self._quasidatum(item)
             case "parameters":

@@ -14,7 +14,7 @@ def headline(meaning: Meaning) -> str:
     uses."""
     if meaning.kind == "special form":
         return syntax_of(meaning.name) or meaning.name
-    if meaning.kind in ("value", "input", "syntax") and meaning.form is not None:
+    if meaning.kind in ("value", "input", "type", "syntax") and meaning.form is not None:
         return _shorten(meaning.form.span.text)
     if meaning.kind == "syntax":
         return ""

@@ -47,6 +47,9 @@ _FORMS: dict[str, tuple[str, ...]] = {
         '(define-effect (choose xs) "One of them.") '
         "(handle (choose [1 2]) ((choose xs) resume (resume (first xs)))) ;=> 1",
     ),
+    "define-type": (
+        "(define-type Cup {size: integer note?: string}) (as Cup {size: 2}) ;=> {size: 2}",
+    ),
     "defatom": (
         '(defatom rate (params (text string)) (instructions "Rate from 1 to 5: {{text}}") '
         "(returns integer))",

@@ -36,6 +36,7 @@ LINES: dict[str, str] = {
     "import": "Brings the public names of a file, of each file in a folder, or of `std/…`.",
     "define-input": "What the main program asks its caller for: `name=value`.",
     "define-effect": "Declares an operation, and the function that performs it.",
+    "define-type": "Names a type, for `returns`, parameters, inputs and `as`.",
     "defatom": "An atomic task: a function that a model answers.",
     "attempt": "The value, or for an error the default; without one a FAILED TaskResult.",
     "perform": "Asks the nearest handler of the operation, else the host.",

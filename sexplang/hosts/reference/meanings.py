@@ -24,6 +24,7 @@ Kind = OneOf[
     "input",
     "operation",
     "task",
+    "type",
     "syntax",
     "module",
     "special form",
@@ -165,6 +166,8 @@ def read_definition(form: Form) -> Meaning | None:
     params = tuple(each for each in params if type(each) is Name)
     made = function(name, form, params, _text(_find(form, shape, "doc")))
     listed: tuple[Parameter, ...] | None = made.params if is_call else None
+    if shape.defines == "type":
+        return Meaning(name.text, "type", name.span, form.span, doc=made.doc, form=form)
     if shape.defines == "task":
         listed = tuple(_read_typed(_find(form, shape, "typed parameters")))
     return evolve(made, kind=shape.defines, params=listed)

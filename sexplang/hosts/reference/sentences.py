@@ -164,6 +164,8 @@ _TABLES = {
     "select-keys": "A table with some keys only.",
 }
 
+_TYPES = {"as": "Checks a value against a type: gives it, or raises an error that names the path."}
+
 _WORLD = {
     "tool": "Calls a tool of the host.",
     "ask-user": "Asks the person a question.",
@@ -181,4 +183,4 @@ _WORLD = {
     "error": "Raises (throws) an error with a message, of type USER_ERROR.",
 }
 
-SENTENCES: dict[str, str] = {**_NUMBERS, **_TEXT, **_DATA, **_LISTS, **_TABLES, **_WORLD}
+SENTENCES: dict[str, str] = {**_NUMBERS, **_TEXT, **_DATA, **_LISTS, **_TABLES, **_TYPES, **_WORLD}

@@ -187,6 +187,10 @@ _COLLECTIONS: tuple[_Row, ...] = (
     ("put-in", "put_in", "t keys value", '(put-in {} ["a" "b"] 1) ;=> {a: {b: 1}}'),
 )
 
+_TYPES: tuple[_Row, ...] = (
+    ("as", "hold_to", "T x", "The value, if it is of the type. (as [integer] [1 2]) ;=> [1 2]"),
+)
+
 
 def _on_demand(module: str, name: str) -> Callable[..., Value]:
     """Return a function that imports its module at the first call."""
@@ -211,6 +215,7 @@ ON_DEMAND: tuple[tuple[str, Callable[..., Value], str, str], ...] = tuple(
         ("csv_text", _CSV),
         ("encodings", _ENCODINGS),
         ("collections", _COLLECTIONS),
+        ("types", _TYPES),
     )
     for name, function, params, doc in rows
 )

@@ -18,8 +18,8 @@ TESTS = ".test.sexp"
 
 def make_finder(permissions: Permissions) -> Callable[[str, str], tuple[Source, ...]]:
     """Return `find(path, importer)`. Paths are relative to the importing file. A folder gives each
-    `.xml` and `.sexp` in it except tests, in order of their names. A `.xsd` needs its own name.
-    Raises Fault."""
+    `.xml` and `.sexp` in it except tests, in order of their names. A schema, `.xsd` or `.json`,
+    needs its own name. Raises Fault."""
 
     def find(path: str, importer: str) -> tuple[Source, ...]:
         name = os.path.normpath(os.path.join(os.path.dirname(importer), path))
@@ -27,7 +27,7 @@ def make_finder(permissions: Permissions) -> Callable[[str, str], tuple[Source, 
         _check_permission(whole, permissions)
         try:
             if not os.path.isdir(whole):
-                if not name.endswith((".xml", ".sexp", ".xsd")):
+                if not name.endswith((".xml", ".sexp", ".xsd", ".json")):
                     raise _not_found(f"`{path}` is no folder, and no .sexp or .xml file")
                 return (_source(name, whole, permissions),)
             files = list_files(f"{whole}/*", permissions, every=True)

@@ -8,6 +8,8 @@ from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.json.strict import unfit
 from sexplang.terms.program import Function, Parameter
 from sexplang.terms.template import Param, Template
+from sexplang.terms.values.boundary import value_of
+from sexplang.terms.values.text import type_words
 from sexplang.terms.values.value import Fault, Value
 
 LONGEST = 300
@@ -33,8 +35,13 @@ _JSON: dict[str, dict[str, Value]] = {
 
 def signature_of(template: Template) -> str:
     """Return `name(input: type, optional?: type)`."""
-    inputs = [f"{_mark_parameter(param)}: {param.type}" for param in template.params]
+    inputs = [f"{_mark_parameter(param)}: {_type_of(param)}" for param in template.params]
     return f"{template.name}({', '.join(inputs)})"
+
+
+def _type_of(param: Param) -> str:
+    words = param.type if param.schema is None else type_words(param.schema)
+    return words if len(words) <= _LONGEST_INPUT else param.type
 
 
 def line_of(template: Template, *, with_inputs: bool = True) -> str:
@@ -49,15 +56,20 @@ def line_of(template: Template, *, with_inputs: bool = True) -> str:
 
 def tool_of(template: Template) -> dict[str, Value]:
     """Return the task as a tool: `{description input_schema}`."""
-    properties: dict[str, Value] = {param.name: _property_of(param) for param in template.params}
+    schema: dict[str, Value] = {
+        "type": "object",
+        "properties": {param.name: _property_of(param) for param in template.params},
+        "required": tuple([param.name for param in template.params if param.required]),
+        "additionalProperties": False,
+    }
+    definitions: dict[str, Value] = {}
+    for param in template.params:
+        definitions |= value_of((param.schema or {}).get("$defs", {}))
+    if definitions:
+        schema["$defs"] = definitions
     return {
         "description": _shorten(_describe(template), _LONGEST_OF_TOOL),
-        "input_schema": {
-            "type": "object",
-            "properties": properties,
-            "required": tuple([param.name for param in template.params if param.required]),
-            "additionalProperties": False,
-        },
+        "input_schema": schema,
     }
 
 
@@ -124,6 +136,8 @@ _PLACEHOLDER = re.compile(r"(?<!\{)\{\{\s*([^{}]{1,200}?)\s*\}\}")
 
 def _property_of(param: Param) -> dict[str, Value]:
     said: dict[str, Value] = dict(_JSON[param.type])
+    if param.schema is not None:
+        said = value_of({word: each for word, each in param.schema.items() if word != "$defs"})
     if param.doc:
         said["description"] = _shorten(param.doc, LONGEST)
     if param.default is not None and _is_short(param.default):

@@ -15,7 +15,7 @@ from sexplang.tasks.requests.subtask_request import FIELDS, fields_of, snake
 from sexplang.tasks.session import Block
 from sexplang.terms.classes.node import field, node
 from sexplang.terms.model.payload import OPTIONS, SHOWN, elsewhere, flaw, option_meant
-from sexplang.terms.template import ContextManagement, HistoryConfig, Template
+from sexplang.terms.template import ContextManagement, HistoryConfig, Param, Template
 from sexplang.terms.values.value import Procedure, Record, Symbol, Value
 
 
@@ -221,7 +221,7 @@ def _sort_inputs(
             value = param.default
         elif name not in given:
             missing.append(name)
-        elif not _FITS[param.type](value):
+        elif not _FITS[param.type](value) or _misfit(param, value):
             unfit.append(name)
         values[name] = value
     return values, missing, unfit, taken
@@ -230,14 +230,14 @@ def _sort_inputs(
 def _unfit(
     template: Template, given: dict[str, Value], missing: list[str], unfit: list[str]
 ) -> Exception:
+    params = {param.name: param for param in template.params}
     declared = {param.name: param.type for param in template.params}
     unknown = [name for name in given if name not in declared]
     said = [f"missing {_names(missing)}"] if missing else []
     if unknown:
         said.append(f"unknown {_names(unknown)}")
     said += [
-        f"`{name}` is {_kind(given[name])}, not {_WANTED.get(declared[name], declared[name])}"
-        for name in unfit
+        _misfit(params[name], given[name]) or _other(params[name], given[name]) for name in unfit
     ]
     takes = ", ".join([f"{name} ({type})" for name, type in declared.items()]) or "nothing"
     return bad_input(
@@ -250,6 +250,20 @@ def _unfit(
             for name in unfit
         ),
     )
+
+
+def _misfit(param: Param, value: Value) -> str | None:
+    """Return the misfit of a value and the type of a parameter. None if it fits, or if the type is
+    a word."""
+    if param.schema is None:
+        return None
+    from sexplang.schemas.values import misfit_of
+
+    return misfit_of(value, param.schema, param.name)
+
+
+def _other(param: Param, value: Value) -> str:
+    return f"`{param.name}` is {_kind(value)}, not {_WANTED.get(param.type, param.type)}"
 
 
 def _names(names: list[str]) -> str:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from sexplang.templates.json_schema.checker import Account, TooMuch
-from sexplang.templates.json_schema.schema import fits, json_schema, misfit, opening, resolve
+from sexplang.schemas.checker import Account, TooMuch
+from sexplang.schemas.schema import fits, misfit, opening, resolve
+from sexplang.templates.output_schemas import json_schema
 from sexplang.templates.reply.answers import AnswerFitter, bare, may_be_text, with_integers
 from sexplang.templates.reply.json_repair import GaveUp, repair
 from sexplang.terms.classes.node import field, frozen
@@ -93,10 +94,10 @@ def read_reply(text: str, output_format: OutputFormat) -> Reading:
     if typed is None:
         wrong = misfit(data, schema, account)
     else:
-        fitting = AnswerFitter()
-        data, repairs = fitting.fit(fitting.unwrap(data, typed, notes.append), typed)
+        fitting = AnswerFitter(typed)
+        data, repairs = fitting.fit(fitting.unwrap(data, notes.append))
         notes += repairs
-        wrong = fitting.unfit(data, typed)
+        wrong = fitting.unfit(data)
         if notes and wrong is None and _is_word(text, typed, data):
             return _report_unparsed(NotJson(_EITHER), schema)
     if wrong is None:
@@ -133,9 +134,9 @@ def _is_word(text: str, typed: dict[str, Any], found: Any) -> bool:
         data = _Text(None, _ignore, each_key_once(_ignore), Account(), words=True).data(text)
     except NotJson:
         return False
-    fitting = AnswerFitter()
-    data, _ = fitting.fit(fitting.unwrap(data, typed, _ignore), typed)
-    return not same(data, found) and fitting.unfit(data, typed) is None
+    fitting = AnswerFitter(typed)
+    data, _ = fitting.fit(fitting.unwrap(data, _ignore))
+    return not same(data, found) and fitting.unfit(data) is None
 
 
 def _ignore(_: str) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 from typing import TYPE_CHECKING
 
-from sexplang.templates.json_schema.schema import resolve
+from sexplang.schemas.schema import resolve
 from sexplang.terms.json.json_reader import NotJson
 from sexplang.terms.json.strict import certain
 from sexplang.terms.template import (

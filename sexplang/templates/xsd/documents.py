@@ -10,7 +10,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sexplang.templates.json_schema.checker import TooMuch
+from sexplang.schemas.checker import TooMuch
 from sexplang.templates.xml.xml_parser import MAX_NODES
 from sexplang.templates.xsd.shapes import CONTENT, TEXT, Element
 from sexplang.templates.xsd.simple import NoValue, Simple

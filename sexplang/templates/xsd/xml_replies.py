@@ -6,7 +6,7 @@ and certain repairs are made.
 
 import re
 
-from sexplang.templates.json_schema.checker import TooMuch
+from sexplang.schemas.checker import TooMuch
 from sexplang.templates.reply.reply import Reading, find_fences
 from sexplang.templates.xml.xml_parser import MAX_BYTES, parse
 from sexplang.templates.xsd.characters import forbidden, whole

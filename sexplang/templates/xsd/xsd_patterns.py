@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from sexplang.templates.json_schema.checker import Account
-from sexplang.templates.json_schema.linear_patterns import BadPattern, bytes_of, pattern
+from sexplang.schemas.checker import Account
+from sexplang.schemas.linear_patterns import BadPattern, bytes_of, pattern
 
 _TOKEN = re.compile(r"\\[pP]\{[^}]*\}|\\.|.", re.DOTALL)
 _CATEGORY = re.compile(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sexplang.templates.json_schema.linear_patterns import MOST_WEIGHT
+from sexplang.schemas.linear_patterns import MOST_WEIGHT
 from sexplang.templates.xml.xml_parser import parse
 from sexplang.templates.xsd.shapes import Element, Shapes
 from sexplang.templates.xsd.xsd_patterns import BadXsd, Linear

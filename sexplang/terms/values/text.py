@@ -276,22 +276,35 @@ _TYPE_WORDS = {"null": "nil", "array": "list", "object": "table"}
 
 
 def type_words(schema: dict[str, Any]) -> str:
-    """Return the type of a schema of `returns`, as written."""
+    """Return the type of a schema of `returns`, as written. A type that refers to itself has its
+    name."""
     kind = schema.get("type")
-    if not schema:
+    keys = schema.keys() - {"$defs", "title"}
+    if not keys:
         return "any"
-    if schema.keys() == {"enum"}:
+    if keys == {"$ref"}:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if keys == {"enum"}:
         return f"(one-of {' '.join(map(to_source, schema['enum']))})"
-    if schema.keys() == {"anyOf"}:
+    if keys == {"anyOf"}:
         return f"(or {' '.join(map(type_words, schema['anyOf']))})"
-    if kind == "array" and schema.keys() == {"type", "items"}:
+    if kind == "array" and keys == {"type", "items"}:
         return f"[{type_words(schema['items'])}]"
-    if kind == "object" and schema.get("additionalProperties") is False:
+    if kind == "object" and "properties" in keys and keys <= _TABLE:
         required = schema.get("required", ())
         fields = [
-            f"{name}{'' if name in required else '?'}: {type_words(of)}"
-            for name, of in schema.get("properties", {}).items()
+            f"{name}: {type_words(of)}" if name in required else _optional_words(name, of)
+            for name, of in schema["properties"].items()
         ]
         return f"{{{' '.join(fields)}}}"
     word = str(kind)
-    return _TYPE_WORDS.get(word, word) if schema.keys() == {"type"} else "(schema …)"
+    return _TYPE_WORDS.get(word, word) if keys == {"type"} else "(schema …)"
+
+
+_TABLE = {"type", "properties", "required", "additionalProperties"}
+
+
+def _optional_words(name: str, schema: dict[str, Any]) -> str:
+    joined = schema.get("anyOf", [schema])
+    only = joined[0] if len(joined) == 2 and joined[1] == {"type": "null"} else schema
+    return f"{name}?: {type_words(only)}"

@@ -1,4 +1,4 @@
-"""The schema of an output format: the check on data, and the words and JSON Schema for a model.
+"""Checks of data against a schema, and the faults of a schema.
 
 A schema is a word of the mini-language (`object`, `string[]`, …) or a JSON Schema.
 """
@@ -8,12 +8,11 @@ import re
 from itertools import islice
 from typing import Any
 
-from sexplang.templates.json_schema.checker import BAD, Account, TooMuch, check_of, is_of, type_name
-from sexplang.templates.json_schema.misfits import misfits
+from sexplang.schemas.checker import BAD, Account, TooMuch, check_of, is_of, type_name
+from sexplang.schemas.misfits import misfits
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.json.json_reader import NotJson
 from sexplang.terms.json.strict import certain
-from sexplang.terms.template import OutputFormat
 
 _WORD = re.compile(r"(object|array|string|number|integer|boolean|any)?((?:\[\]){0,8})")
 # Brackets alone stand for a list of anything.
@@ -38,31 +37,6 @@ class Misfit:
     expected: str
     actual: str
     violations: tuple[str, ...] = ()
-
-
-def json_schema(output_format: OutputFormat) -> dict[str, Any] | None:
-    """Return the JSON Schema of an output format. None if it admits anything."""
-    schema = resolve(output_format.schema)
-    if output_format.type != "json" or schema is None:
-        return None
-    if isinstance(schema, dict) and output_format.typed:
-        from sexplang.templates.reply.answers import wrap_schema
-
-        return wrap_schema(_plain(schema))
-    if isinstance(schema, dict):
-        return _plain(schema)
-    return _of_word(schema) or None
-
-
-def xml_words(output_format: OutputFormat) -> str:
-    """Return the words that tell a model the form of an XML reply."""
-    from sexplang.templates.xsd import BadXsd, xsd_words
-
-    try:
-        return xsd_words(str(output_format.schema))
-    except BadXsd:
-        # The check of the template has reported it.
-        return "Answer with one XML document and nothing else."
 
 
 def resolve(schema: str | dict[str, Any] | None) -> str | dict[str, Any] | None:
@@ -163,7 +137,8 @@ def _is_word(word: str) -> bool:
     return bool(word) and _WORD.fullmatch(word) is not None
 
 
-def _of_word(word: str) -> dict[str, Any]:
+def schema_of_word(word: str) -> dict[str, Any]:
+    """Return the JSON Schema of a word of the mini-language. Empty if it admits anything."""
     match = _WORD.fullmatch(word)
     if match is None:
         return {}
@@ -174,7 +149,7 @@ def _of_word(word: str) -> dict[str, Any]:
 
 
 def _misfit_word(data: Any, word: str) -> Misfit | None:
-    wanted: dict[str, Any] = _of_word(word)
+    wanted: dict[str, Any] = schema_of_word(word)
     level, where = [data], ""
     while True:
         expected = wanted.get("type")
@@ -211,10 +186,10 @@ def _json_problem(text: str) -> str | None:
 
 
 def _text(schema: dict[str, Any]) -> str:
-    return json.dumps(_plain(schema), sort_keys=True)
+    return json.dumps(as_json(schema), sort_keys=True)
 
 
-def _plain(schema: dict[str, Any]) -> dict[str, Any]:
+def as_json(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema with lists in place of tuples."""
     plain: dict[str, Any] = json.loads(json.dumps(schema, allow_nan=False))
     return plain

@@ -9,9 +9,9 @@ import string
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from sexplang.templates.json_schema.applicable_parts import Part
-from sexplang.templates.json_schema.checker import Account, Check, TooMuch, is_of
-from sexplang.templates.json_schema.linear_patterns import pattern
+from sexplang.schemas.applicable_parts import Part
+from sexplang.schemas.checker import Account, Check, TooMuch, is_of
+from sexplang.schemas.linear_patterns import pattern
 from sexplang.terms.classes.node import define, evolve, frozen
 
 Schema = dict[str, Any]

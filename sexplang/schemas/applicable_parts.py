@@ -6,7 +6,7 @@ Law: a value and a part meet once, however many ways of the schema lead there.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from sexplang.templates.json_schema.linear_patterns import pattern
+from sexplang.schemas.linear_patterns import pattern
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.schemas import References, parts
 

@@ -11,8 +11,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from sexplang.templates.json_schema.applicable_parts import Part, Speaking
-from sexplang.templates.json_schema.linear_patterns import (
+from sexplang.schemas.applicable_parts import Part, Speaking
+from sexplang.schemas.linear_patterns import (
     BadPattern,
     bytes_of,
     check_patterns,
@@ -192,11 +192,16 @@ def check_of(text: str) -> Check:
 
 
 def validator(schema: Part, registry: Any = None) -> Any:
-    """Return the library's validator of a bounded schema."""
+    """Return the library's validator of a bounded schema. Formats (`date`, `email` …) are checked;
+    each takes linear time."""
     import jsonschema_rs
 
     return jsonschema_rs.validator_for(
-        schema, offline=True, registry=registry, pattern_options=jsonschema_rs.RegexOptions()
+        schema,
+        offline=True,
+        registry=registry,
+        pattern_options=jsonschema_rs.RegexOptions(),
+        validate_formats=True,
     )
 
 

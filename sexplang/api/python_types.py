@@ -1,0 +1,219 @@
+"""Python's types as types of the language: dataclasses, TypedDicts, pydantic models and type hints.
+
+pydantic is never imported: a class is a model if it has pydantic's methods.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime, time
+from enum import Enum
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    Required,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from sexplang.machine import Failed
+from sexplang.schemas.type_check import TypeCheck
+from sexplang.schemas.values import misfit_of
+from sexplang.terms.classes.node import define, field
+from sexplang.terms.schemas import Schema, below
+from sexplang.terms.task import error_record
+from sexplang.terms.values.boundary import value_of
+
+_WORDS: dict[Any, Schema] = {
+    Any: {},
+    object: {},
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    list: {"type": "array"},
+    tuple: {"type": "array"},
+    dict: {"type": "object"},
+    None: {"type": "null"},
+    NoneType: {"type": "null"},
+    datetime: {"type": "string", "format": "date-time"},
+    date: {"type": "string", "format": "date"},
+    time: {"type": "string", "format": "time"},
+}
+
+_LISTS = (list, Sequence)
+_TABLES = (dict, Mapping)
+_MARKS = (Annotated, Required, NotRequired)
+
+
+class NoSchema(Exception):
+    """The failure of a type without a schema; its words name the type."""
+
+
+@define(eq=False)
+class PythonType:
+    """A type of Python: its schema, and the instances of it that data make. Raises NoSchema."""
+
+    hint: Any
+    schema: Schema = field(init=False)
+    _definitions: dict[str, Schema] = field(factory=dict)
+    _open: dict[Any, bool] = field(factory=dict)
+    """The classes around, and whether they refer to themselves."""
+
+    def __attrs_post_init__(self) -> None:
+        made = self._schema(self.hint)
+        self.schema = {**made, "$defs": self._definitions} if self._definitions else made
+
+    def _schema(self, hint: Any) -> Schema:
+        origin, parts = get_origin(hint), get_args(hint)
+        if origin in _MARKS:
+            return self._schema(parts[0])
+        if origin is Literal:
+            return {"enum": list(parts)}
+        if origin in (Union, UnionType):
+            return {"anyOf": [self._schema(part) for part in parts]}
+        if origin in _LISTS or (origin is tuple and parts[1:] == (...,)):
+            return {"type": "array", "items": self._schema(parts[0])}
+        if origin is tuple:
+            items = [self._schema(part) for part in parts]
+            return {"type": "array", "prefixItems": items, "items": False, "minItems": len(items)}
+        if origin in _TABLES and parts[0] is str:
+            return {"type": "object", "additionalProperties": self._schema(parts[1])}
+        if isinstance(hint, type) and issubclass(hint, Enum):
+            return {"enum": [each.value for each in hint]}
+        if is_model(hint):
+            return self._define(hint.__name__, below(hint.model_json_schema(), _path(hint)))
+        if _is_record(hint):
+            return self._record(hint)
+        try:
+            return _WORDS[hint]
+        except (KeyError, TypeError):
+            raise NoSchema(getattr(hint, "__name__", None) or str(hint)) from None
+
+    def _define(self, name: str, schema: Schema) -> Schema:
+        self._definitions[name] = schema
+        return {"$ref": f"#/$defs/{name}"}
+
+    def _record(self, hint: Any) -> Schema:
+        """Return the schema of a dataclass or TypedDict; one that refers to itself is a
+        definition."""
+        name = hint.__name__
+        if hint in self._open:
+            self._open[hint] = True
+            return {"$ref": f"#/$defs/{name}"}
+        self._open[hint] = False
+        fields = _fields(hint)
+        made: Schema = {
+            "type": "object",
+            "properties": {key: self._schema(part) for key, (part, _) in fields.items()},
+            "required": [key for key, (_, is_required) in fields.items() if is_required],
+        }
+        return self._define(name, made) if self._open.pop(hint) else made
+
+    # -- Instances
+
+    def instance(self, data: Any) -> Any:
+        """Return the instance of the type that data make. Raises Failed, reason `type-misfit`."""
+        wrong = misfit_of(value_of(data), self.schema)
+        if wrong is not None:
+            raise self._misfit(wrong)
+        try:
+            return self._instance(self.hint, data)
+        except (TypeError, ValueError) as why:  # pydantic's ValidationError is a ValueError
+            raise self._misfit(str(why)) from why
+
+    def _misfit(self, why: str) -> Failed:
+        name = getattr(self.hint, "__name__", None) or str(self.hint)
+        message = f"the result is not of type {name}: {why}"
+        hint = "let the program give it: `(as T value)`, or `(returns T)` in a task"
+        return Failed(error_record("PROGRAM_ERROR", "type-misfit", message, hint=hint))
+
+    def _instance(self, hint: Any, data: Any) -> Any:
+        origin, parts = get_origin(hint), get_args(hint)
+        if origin in _MARKS:
+            return self._instance(parts[0], data)
+        if origin in (Union, UnionType):
+            return self._instance(self._choose(parts, data), data)
+        if origin in _LISTS:
+            return [self._instance(parts[0], item) for item in data]
+        if origin is tuple:
+            each = parts[:1] * len(data) if parts[1:] == (...,) else parts
+            return tuple(self._instance(*pair) for pair in zip(each, data, strict=True))
+        if origin in _TABLES:
+            return {key: self._instance(parts[1], item) for key, item in data.items()}
+        if is_model(hint):
+            return hint.model_validate(data)
+        if _is_record(hint):
+            hints = {key: part for key, (part, _) in _fields(hint).items()}
+            kept = data if is_typeddict(hint) else hints.keys() & data.keys()
+            return hint(**{key: self._instance(hints.get(key, Any), data[key]) for key in kept})
+        if hint in (date, datetime, time):
+            return hint.fromisoformat(data)
+        is_class = isinstance(hint, type)
+        if (is_class and issubclass(hint, Enum)) or (hint is float and type(data) is int):
+            return hint(data)
+        return tuple(data) if hint is tuple else data
+
+    def _choose(self, parts: tuple[Any, ...], data: Any) -> Any:
+        """Return the first type of a union that data fit."""
+        for part in parts:
+            type_ = PythonType(part)
+            if TypeCheck(type_.schema).fits(data, type_.schema):
+                return part
+        return Any
+
+
+def is_model(hint: Any) -> bool:
+    """Return whether a class is a pydantic model."""
+    return isinstance(hint, type) and hasattr(hint, "model_json_schema")
+
+
+def _path(hint: Any) -> str:
+    return f"#/$defs/{hint.__name__}"
+
+
+def _is_record(hint: Any) -> bool:
+    return is_typeddict(hint) or (isinstance(hint, type) and dataclasses.is_dataclass(hint))
+
+
+def _fields(hint: Any) -> dict[str, tuple[Any, bool]]:
+    """Return the fields of a dataclass or TypedDict: the type of each, and whether it is
+    required."""
+    try:
+        hints = get_type_hints(hint, include_extras=True)
+    except (NameError, TypeError) as why:
+        raise NoSchema(f"{hint.__name__}, whose hints cannot be read: {why}") from None
+    if is_typeddict(hint):
+        return {name: (part, name in hint.__required_keys__) for name, part in hints.items()}
+    return {
+        each.name: (
+            hints[each.name],
+            each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING,
+        )
+        for each in dataclasses.fields(hint)
+        if each.init
+    }
+
+
+def as_data(item: Any) -> Any:
+    """Return instances of dataclasses, pydantic models and enumerations, and dates, as plain data;
+    lists and tables with such parts too. Anything else stays."""
+    if isinstance(item, (list, tuple)):
+        return [as_data(each) for each in item]
+    if isinstance(item, dict):
+        return {key: as_data(each) for key, each in item.items()}
+    if isinstance(item, Enum):
+        return item.value
+    if isinstance(item, (date, time)):
+        return item.isoformat()
+    if is_model(type(item)):
+        dump: Callable[..., Any] = item.model_dump
+        return dump(mode="json", by_alias=True)
+    if dataclasses.is_dataclass(item) and not isinstance(item, type):
+        return {each.name: as_data(getattr(item, each.name)) for each in dataclasses.fields(item)}
+    return item

@@ -1,0 +1,1 @@
+"""Types: their forms as JSON Schemas, and their definitions."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sexplang.hosts.language_server.brackets import brackets_around, is_data
 from sexplang.hosts.language_server.outline import Outline
-from sexplang.hosts.reference.entries import Entry, find_entry
+from sexplang.hosts.reference.name_index import Entry, find_entry
 from sexplang.hosts.reference.signatures import Operand, operands
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.form import Form, Label, ListForm, Name

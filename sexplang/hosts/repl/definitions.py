@@ -6,20 +6,20 @@ from typing import Any
 from sexplang.compiler.forms.shapes import splice, word_of
 from sexplang.hosts.language_server.library import task_meaning
 from sexplang.hosts.reference.documentation import comment_above
-from sexplang.hosts.reference.entries import (
-    Entry,
-    describe,
-    find_entry,
-    list_entries,
-    summarize,
-    table,
-)
 from sexplang.hosts.reference.language_names import is_deprecated, prelude, special
 from sexplang.hosts.reference.meanings import (
     Meaning,
     Parameter,
     list_private,
     outward,
+)
+from sexplang.hosts.reference.name_index import (
+    Entry,
+    describe,
+    find_entry,
+    list_entries,
+    summarize,
+    table,
 )
 from sexplang.hosts.reference.search import search
 from sexplang.hosts.terminal.show import draw_hidden

@@ -12,7 +12,7 @@ from sexplang.hosts.language_server.library import Library
 from sexplang.hosts.reference.examples import EXAMPLES
 from sexplang.hosts.reference.habits import find_habit
 from sexplang.hosts.reference.language_names import list_modules
-from sexplang.hosts.reference.name_index import describe, find_entry, list_entries, table
+from sexplang.hosts.reference.name_entries import describe, find_entry, list_entries, table
 from sexplang.hosts.reference.search import MOST, search
 from sexplang.hosts.reference.sentences import SENTENCES
 from sexplang.hosts.reference.signatures import operands

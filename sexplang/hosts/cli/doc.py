@@ -7,7 +7,7 @@ from typing import Any
 from sexplang.hosts.cli.guard import DONE, FAILED, say
 from sexplang.hosts.cli.shipped_pages import has_page
 from sexplang.hosts.reference.habits import Habit, find_habit
-from sexplang.hosts.reference.name_index import Entry, describe, list_entries, summarize, table
+from sexplang.hosts.reference.name_entries import Entry, describe, list_entries, summarize, table
 from sexplang.hosts.reference.search import search
 from sexplang.terms.classes.node import evolve, frozen
 from sexplang.terms.texts.nearest import find_misspelled

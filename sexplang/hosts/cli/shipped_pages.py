@@ -46,7 +46,7 @@ def guide_as_json() -> str:
     """Return every name of the language as one line of JSON, with what names of other languages
     are here."""
     from sexplang.hosts.reference.habits import list_habits
-    from sexplang.hosts.reference.name_index import list_entries
+    from sexplang.hosts.reference.name_entries import list_entries
     from sexplang.terms.run_terms import find_version
 
     document = {

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from sexplang.hosts.language_server.outline import Outline
 from sexplang.hosts.reference.meanings import Meaning, Parameter
-from sexplang.hosts.reference.name_index import Entry, find_entry
+from sexplang.hosts.reference.name_entries import Entry, find_entry
 from sexplang.terms.values.text import to_source, type_words
 from sexplang.terms.values.value import Task
 

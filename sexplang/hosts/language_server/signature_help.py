@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from sexplang.hosts.language_server.brackets import brackets_around, is_data
 from sexplang.hosts.language_server.outline import Outline
-from sexplang.hosts.reference.name_index import Entry, find_entry
+from sexplang.hosts.reference.name_entries import Entry, find_entry
 from sexplang.hosts.reference.signatures import Operand, operands
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.form import Form, Label, ListForm, Name
 
-_CALLED = ("function", "operation", "special form", "task")
+_CALLED = ("function", "operation", "primitive", "special form", "task")
 
 
 @frozen
@@ -31,15 +31,15 @@ def find_calls(found: Outline, offset: int) -> list[Call]:
     chain = brackets_around(found.text.forms, offset)
     if is_data(chain):
         return []
+    heads = {mention.start: mention.meaning for mention in found.scopes.mentions}
     for form in reversed(chain):
         head = form.items[0] if isinstance(form, ListForm) and form.items else None
         if type(head) is not Name or offset <= head.span.end:
             continue
-        before = [each for each in form.items[1:] if each.span.end < offset]  # type: ignore[union-attr]
-        mention = found.scopes.mention_at(head.span.start)
-        entry = None if mention is None else find_entry(mention.meaning)
-        if entry is not None and entry.kind in _CALLED and entry.signature.startswith("("):
-            return _list_calls(entry, before)
+        meaning = heads.get(head.span.start)
+        if meaning is not None and meaning.kind in _CALLED:
+            before = [each for each in form.items[1:] if each.span.end < offset]  # type: ignore[union-attr]
+            return _list_calls(find_entry(meaning), before)
     return []
 
 
@@ -48,7 +48,7 @@ def _list_calls(entry: Entry, before: Sequence[Form]) -> list[Call]:
     is_form = entry.kind == "special form"
     # A default may be written over several lines.
     ways = entry.signature.split("\n") if is_form else [" ".join(entry.signature.split())]
-    for signature in ways:
+    for signature in ways if entry.signature.startswith("(") else ():
         known = operands(signature)
         places = tuple([(each.start, each.end) for each in known])
         calls.append(Call(signature, places, _find_active(known, before), entry.doc))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from functools import cache
 from math import log
 
-from sexplang.hosts.reference.name_index import Entry
+from sexplang.hosts.reference.name_entries import Entry
 from sexplang.terms.texts.words import roots, telling
 
 MOST = 8

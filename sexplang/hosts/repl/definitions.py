@@ -13,7 +13,7 @@ from sexplang.hosts.reference.meanings import (
     list_private,
     outward,
 )
-from sexplang.hosts.reference.name_index import (
+from sexplang.hosts.reference.name_entries import (
     Entry,
     describe,
     find_entry,

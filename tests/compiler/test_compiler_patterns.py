@@ -26,6 +26,7 @@ from support.running import begun, built, comparable, error_of, seen
 
 from sexplang.machine import Done, start
 from sexplang.machine.frozen_runs import freeze, thaw
+from sexplang.pipeline.pipeline import inspect
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.values.text import to_source
 
@@ -142,6 +143,43 @@ def test_programs_with_patterns_mean_what_they_mean_with_match(first):
         assert (found, found.ids) == (thawed, thawed.ids), f"seed {seed}: {made.text}"
 
     assert written > 30
+
+
+def test_check_says_the_same_of_programs_with_patterns_and_with_match():
+    """How often a model is asked, what each function may perform, and what is wrong."""
+    for seed in range(25):
+        text = program(Random(seed), PATTERNS).text
+
+        assert told(as_matches(text)) == told(text), f"seed {seed}: {text}"
+
+
+def told(text):
+    found = inspect(built(text))
+    rows = [(row.name, row.operations, row.effects_of, str(row.calls)) for row in found.effects]
+    wrong = [each.code for each in found.findings if not each.code.startswith("unused-")]
+    return str(found.calls), rows, sorted(wrong)
+
+
+DEEP = ["[@]", "[1 @]", "[_ . @]", "{k: @}", "(? not @)"]
+
+
+@pytest.mark.parametrize("nest", DEEP)
+def test_a_pattern_that_binds_may_be_deep(nest):
+    """As one of `match`; sound, and malformed at the bottom."""
+    before, after = nest.split("@")
+    for inner, refused in (("x", False), ("(list x)", True)):
+        text = before * 3_000 + inner + after * 3_000
+        for form in (
+            f"(bind {text} []) x",
+            f"(define (f {text} (y x)) x)",
+            f"(let (({text} 1)) x)",
+        ):
+            if refused:
+                with pytest.raises(Diagnostics) as found:
+                    built(form)
+                assert ["malformed-form"] == [each.code for each in found.value.diagnostics]
+            else:
+                assert compiled(form).items
 
 
 REFUSED = [

@@ -167,9 +167,11 @@ class TypeReader:
         if self.load is None:
             raise bad(span, "no file can be read here", "write the schema itself")
         text = self.load(path, span)
+        from sexplang.terms.json.strict import NotJson, certain
+
         try:
-            found = json.loads(text)
-        except (ValueError, RecursionError) as why:
+            found = certain(text)
+        except NotJson as why:
             raise bad(span, f"`{path[:80]}` is not JSON: {why}", None) from None
         if not isinstance(found, dict):
             raise bad(span, f"`{path[:80]}` holds no JSON Schema: one is a table", None)

@@ -304,6 +304,7 @@ class Lowering:
         # The names that the module defines as values, and the loader of its schemas.
         self.hidden: frozenset[str] = frozenset()
         self.load_schema: LoadSchema | None = None
+        self.type_parts = 0
         self.import_failed = False
         # The output.
         self.first_function = functions

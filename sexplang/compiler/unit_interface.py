@@ -217,7 +217,9 @@ def _declare_types(c: Lowering, forms: list[ListForm], spans: dict[str, Span]) -
             _report_duplicate(c, name, spans[name.text])
             continue
         spans[name.text] = name.span
-        schema = value_of(made.open.whole) if made is not None else None
+        schema = None
+        if made is not None and made.open.part:
+            schema = {"title": name.spelling, **value_of(made.open.whole)}
         export = Export(name.text, Const(schema, span=_NOWHERE), made)
         c.types[name.text] = export
         c.names.bind(name.text, export)

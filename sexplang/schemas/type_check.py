@@ -14,14 +14,14 @@ from sexplang.schemas.checker import Account, TooMuch, is_of, type_name
 from sexplang.schemas.misfits import astray, choose_branch
 from sexplang.schemas.schema import Misfit, fits, misfit
 from sexplang.terms.classes.node import define, field
-from sexplang.terms.schemas import References
-
-Schema = dict[str, Any]
+from sexplang.terms.schemas import References, Schema, below
 
 _WORDS = frozenset(("type", "enum", "items", "properties", "required", "anyOf"))
 _WORDS |= {"additionalProperties", "$defs", "title", "description"}
 _REFERENCE = frozenset(("$ref", "$defs", "title", "description"))
 _UNION = frozenset(("anyOf", "$defs", "title", "description"))
+_REFERS = '"$ref"'
+_WHOLE = "#/$defs/whole"
 _CONTAINERS = frozenset((list, dict))
 _ANY: Schema = {}
 _NOTHING: Schema = {"not": {}}
@@ -67,6 +67,7 @@ class TypeCheck:
     """The account of the library's search for misfits."""
     _fits: dict[tuple[int, int], bool] = field(factory=dict)
     _references: References | None = None
+    _documents: dict[int, Schema] = field(factory=dict)
 
     def is_plain(self, schema: Schema) -> bool:
         """Return whether a part of the type is in the words of the language's types."""
@@ -140,9 +141,17 @@ class TypeCheck:
             return False
 
     def _document(self, part: Schema) -> Schema:
-        """Return a part as a schema by itself, with the definitions that it may refer to."""
-        definitions = self.schema.get("$defs")
-        return part if part is self.schema or not definitions else {**part, "$defs": definitions}
+        """Return a part as a schema by itself, with the whole as a definition if it refers to
+        some part of that."""
+        if part is self.schema:
+            return part
+        if id(part) not in self._documents:
+            if _REFERS in json.dumps(part):
+                whole = below(self.schema, _WHOLE)
+                self._documents[id(part)] = {**below(part, _WHOLE), "$defs": {"whole": whole}}
+            else:
+                self._documents[id(part)] = part
+        return self._documents[id(part)]
 
     def unfit(self, data: Any) -> Misfit | None:
         """Return the misfit of data. None if they fit."""

@@ -1,5 +1,7 @@
 """`define-type`: names, modules, what a type may refer to, and where types stand."""
 
+from time import perf_counter
+
 import pytest
 
 import sexplang
@@ -229,6 +231,23 @@ def test_types_that_are_too_large_are_refused_at_once():
 
     assert {each[0] for each in found} == {"bad-schema"}
     assert "more than 10,000 parts" in found[0][1]
+
+
+def test_many_types_that_refer_to_each_other_take_a_moment():
+    """The file has a bound; beyond it one error is enough."""
+    circles = "".join(
+        f"(define-type T{at} {{a?: T{(at * 7 + 1) % 300} b?: [T{(at * 13 + 5) % 300}]}})"
+        for at in range(300)
+    )
+    big = "(define-type T {" + " ".join(f"f{at}: string" for at in range(900)) + "})"
+    uses = "".join(f"(as [T] {at})" for at in range(1_000))
+    for text in (circles, big + uses):
+        begin = perf_counter()
+        found = refused(text)
+
+        assert {each[0] for each in found} == {"bad-schema"}
+        assert len(found) <= 12
+        assert perf_counter() - begin < 10
 
 
 def test_a_chain_of_types_may_be_long():

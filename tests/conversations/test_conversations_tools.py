@@ -415,3 +415,34 @@ def test_check_finds_handlers_that_cannot_take_what_a_branch_performs(allowed, b
 
     said = [each.severity for each in findings if each.code == "resume-across-par"]
     assert said == found
+
+
+TYPED = """
+(define-type Flight {from: string  price?: number})
+(define-type Tree {kids: [Tree]})
+(defatom book
+  (description "Books.")
+  (params (flights [Flight]) (tree Tree required: false) (mood (one-of "up" "down")))
+  (instructions "Book {{flights}} {{tree}} {{mood}}."))
+(defatom guide (instructions "Guide.") (allowed_tools book))
+"""
+
+
+def test_a_tool_with_typed_inputs_goes_out_with_their_types():
+    _, (body,) = run_served(f"{TYPED} (guide)", "done")
+    (tool,) = body["tools"]
+    schema = tool["input_schema"]
+
+    assert schema["properties"]["flights"]["items"]["required"] == ["from"]
+    assert schema["properties"]["mood"] == {"enum": ["up", "down"]}
+    assert schema["properties"]["tree"]["properties"]["kids"]["items"] == {"$ref": "#/$defs/Tree"}
+    assert list(schema["$defs"]) == ["Tree"]
+
+
+def test_a_misfit_of_what_a_model_sends_is_told_by_its_path():
+    given = {"flights": [{"from": "a", "price": "12"}], "mood": "up"}
+    _, bodies = run_served(f"{TYPED} (guide)", uses(("book", given)), "done")
+    ((said, is_error),) = results(bodies[-1])
+
+    assert is_error
+    assert "flights[0].price: expected number or nil, got" in str(said)

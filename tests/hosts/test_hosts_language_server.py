@@ -244,6 +244,32 @@ HOVERS = [
         "(t (b 1))",
         "- `b` (number) B.",
     ),
+    (
+        '(define-type Trip {a: string} "Goes.")\n(define-type Two [Trip|])',
+        "Trip",
+        '(define-type Trip {a: string} "Goes.")',
+        "Goes.\n\n*A type, a.sexp:1",
+    ),
+    (
+        '(define-type Trip [string])\n(defatom t (instructions "Go.") (returns {x: [Trip|]}))',
+        "Trip",
+        "(define-type Trip [string])",
+        "A type",
+    ),
+    ("(define-type Trip any)\n(define-input x type: Trip|)", "Trip", "(define-type Trip", "A type"),
+    ("(define-type Trip any)\n(as Trip| 1)", "Trip", "(define-type Trip", "A type"),
+    (
+        '(define-type Trip any)\n(defatom t (params (x [Trip|])) (instructions "{{x}}"))',
+        "Trip",
+        "(define-type Trip",
+        "A type",
+    ),
+    (
+        '(defatom t (params (x [string] doc: "X.")) (instructions "{{x}}"))\n(t| [])',
+        "t",
+        "(t x)",
+        "- `x` ([string]) X.",
+    ),
     ("`(a ~(str|))", "str", "(str x …)", "A function of the language"),
 ]
 

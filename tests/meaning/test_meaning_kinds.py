@@ -82,6 +82,28 @@ def test_a_field_is_of_the_type_that_the_task_returns(text, findings):
     assert findings == told(RETURNS + text)
 
 
+NAMED = """(define-type Flight {from: string price?: number next?: Flight})
+(defatom v (params (x string)) (instructions "V {{x}}") (returns {best: Flight all: [Flight]}))
+(bind r (v "a"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("r.best.prise", "`best` of the answer of `v` has no field `prise`"),
+        ("r.best.next.next.form", "`best.next.next` of the answer of `v` has no field `form`"),
+        ("r.bst", "the answer of `v` has no field `bst`"),
+    ],
+)
+def test_a_field_of_a_named_type_is_known_at_any_depth(text, title):
+    assert told(NAMED + text) == [("answer-as-result", title)]
+    assert told(NAMED + "(list r.best.price r.best.next.next.price r.all.x)") == []
+    assert told(NAMED + "(equal? r.best.next.from 1)") == [
+        ("never-equal", "`r.best.next.from` is never 1")
+    ]
+
+
 @pytest.mark.parametrize("schema", ["", 'schema: "object"'])
 def test_a_json_has_no_parsed_content(schema):
     """Nobody knows its fields, but this is one of a TaskResult."""

@@ -1,5 +1,6 @@
 """Types and values: one that is made from a type fits it, a planted misfit is told by its path."""
 
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -9,9 +10,11 @@ from sexplang.compiler.types.type_reader import TypeReader
 from sexplang.reader import read
 from sexplang.schemas.type_check import TypeCheck
 from sexplang.schemas.values import misfit_of
+from sexplang.templates import json_schema, read_reply
 from sexplang.terms.schemas import TypeSchema
 from sexplang.terms.source import Source
-from sexplang.terms.values.boundary import value_of
+from sexplang.terms.template import OutputFormat
+from sexplang.terms.values.boundary import plain, value_of
 
 NAMES = ["a", "b", "note", "max-size", "x1"]
 WRONG = {
@@ -52,6 +55,7 @@ def types(draw: Any, depth: int = 3) -> Any:
     return ("tagged", draw(fields(depth)), draw(fields(depth)))
 
 
+@cache  # Hypothesis reads a strategy once
 def fields(depth: int) -> Any:
     field = st.tuples(types(depth - 1), st.booleans())
     return st.dictionaries(st.sampled_from(NAMES), field, max_size=3)
@@ -137,7 +141,7 @@ def schema_of(written: str, *, closed: bool = False) -> TypeSchema:
     return TypeReader(closed=closed).read(read(Source("a type", written))[0])
 
 
-@examples(300, 5_000, types(), st.data())
+@examples(200, 3_000, types(), st.data())
 def test_a_value_of_a_type_fits_it_and_a_planted_misfit_is_told_by_its_path(type_, data):
     schema = schema_of(write(type_)).whole
     value, misfits = make(data.draw, type_)
@@ -199,3 +203,66 @@ def test_a_true_or_false_in_place_of_a_schema_is_one():
 
     assert TypeCheck(schema).unfit({"a": [1]}) is None
     assert TypeCheck(schema).unfit({"b": 1}).violations
+
+
+CHOICE = {"enum": ["Up", "Down"]}
+MOODS = {
+    "type": "object",
+    "properties": {
+        "mood": CHOICE,
+        "kids": {"type": "array", "items": {"$ref": "#/$defs/Moods"}},
+    },
+    "required": ["mood"],
+    "additionalProperties": False,
+}
+
+
+def test_a_reply_of_a_type_that_refers_to_itself_is_repaired_like_any_other():
+    schema = {"type": "array", "items": {"$ref": "#/$defs/Moods"}, "$defs": {"Moods": MOODS}}
+    format_ = OutputFormat("json", schema, typed=True)
+    reading = read_reply(
+        '{"answer": [{"mood": "up", "kids": [{"mood": "DOWN", "x": 1}]}]}', format_
+    )
+
+    assert plain(reading.value) == [{"mood": "Up", "kids": [{"mood": "Down"}]}]
+    assert reading.repairs == (
+        'took "up" for "Up"',
+        "left out the field `x`",
+        'took "DOWN" for "Down"',
+    )
+    problem = read_reply('[{"mood": "up", "kids": [{"mood": 3}]}]', format_).problem
+    assert '[0].kids[0].mood: expected one of "Up", "Down", got 3' in problem
+
+
+def test_a_type_with_definitions_is_wrapped_with_them():
+    schema = {"type": "array", "items": {"$ref": "#/$defs/Moods"}, "$defs": {"Moods": MOODS}}
+    asked = json_schema(OutputFormat("json", schema, typed=True))
+
+    assert asked["properties"]["answer"] == {"type": "array", "items": {"$ref": "#/$defs/Moods"}}
+    assert asked["$defs"] == {"Moods": MOODS}
+
+
+def test_a_schema_that_refers_to_its_root_is_not_wrapped():
+    schema = {"type": "array", "items": {"$ref": "#"}}
+    format_ = OutputFormat("json", schema, typed=True)
+
+    assert json_schema(format_) == schema
+    assert plain(read_reply("[[], [[]]]", format_).value) == [[], [[]]]
+    assert read_reply("[[3]]", format_).problem
+
+
+def test_fields_that_refer_to_other_fields_are_held_to_them():
+    schema = {
+        "type": "object",
+        "properties": {
+            "a": {"type": "integer"},
+            "b": {"$ref": "#/properties/a"},
+            "c": {"$ref": "#/properties/a", "minimum": 3},
+        },
+    }
+    format_ = OutputFormat("json", schema, typed=True)
+
+    assert plain(read_reply('{"a": 1, "b": 2}', format_).value) == {"a": 1, "b": 2}
+    assert plain(read_reply('{"c": 3}', format_).value) == {"c": 3}
+    assert "b: expected integer" in read_reply('{"a": 1, "b": "x"}', format_).problem
+    assert 'c: "x" is not of type "integer"' in read_reply('{"c": "x"}', format_).problem

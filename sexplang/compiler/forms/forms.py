@@ -50,7 +50,6 @@ from sexplang.terms.core import CallPrimitive, Const, Core
 from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.macro import Macro
 from sexplang.terms.program import Export
-from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Higher, Primitive
 
 FORMS: dict[str, Lower] = {
@@ -121,14 +120,10 @@ def list_form(c: Lowering, form: ListForm, position: int) -> Lowered:
 
 def hold_to_type(c: Lowering, form: ListForm, function: Primitive) -> Steps:
     """Lower `(as T value)`: the function of the prelude is given the schema of the type."""
-    from sexplang.compiler.types.definitions import read_type
+    from sexplang.compiler.types.definitions import type_value
 
-    made = read_type(c, form.items[1], closed=False)
-    schema = value_of(made.whole) if made is not None else None
-    if isinstance(schema, dict) and type(form.items[1]) is Name and schema.keys() - {"type"}:
-        schema = {"title": form.items[1].spelling, **schema}
+    type_ = Const(type_value(c, form.items[1]), span=form.items[1].span)
     value = yield c.lower(form.items[2])
-    type_ = Const(schema, span=form.items[1].span)
     return CallPrimitive(function, (type_, value), form.span)
 
 

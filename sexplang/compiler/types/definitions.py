@@ -9,12 +9,15 @@ from functools import partial
 
 from sexplang.compiler.compilation import Lowering, Namespace
 from sexplang.compiler.forms.shapes import word_of
-from sexplang.compiler.types.type_reader import WORDS, TypeReader, check_bound, check_schema
+from sexplang.compiler.types.type_reader import WORDS, TypeReader, bad, check_schema, count_parts
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.program import Export
 from sexplang.terms.schemas import Schema, TypeDefinition, TypeSchema, in_order
+from sexplang.terms.source import Span
+from sexplang.terms.values.boundary import value_of
+from sexplang.terms.values.value import Value
 
 
 def read_type(
@@ -26,14 +29,46 @@ def read_type(
     reader = TypeReader(_Names(c, closed).find, c.load_schema, known, closed)
     try:
         made = reader.read(form)
-        if reader.has_names:
-            check_bound(made, form.span)
+        if reader.has_names and not _count(c, made, form.span):
+            return None
         if reader.has_schema and not closed:  # the check of templates has those of tasks
             check_schema(made, form.span)
         return made
     except Diagnostics as found:
         c.findings.extend(found.diagnostics)
         return None
+
+
+def type_value(c: Lowering, form: Form) -> Value:
+    """Return a type as a value: its JSON Schema, with the name as the title if it has one."""
+    if type(form) is Name:
+        binding = c.names.find(form.text) or c.names.find_in_module(form.text)
+        if type(binding) is Export and isinstance(binding.shape, TypeDefinition):
+            return binding.core.value  # type: ignore[union-attr]
+    made = read_type(c, form, closed=False)
+    return None if made is None else value_of(made.whole)
+
+
+MOST_PARTS = 300_000
+"""The most parts of all types of a module, with names written out wherever they stand."""
+
+
+def _count(c: Lowering, made: TypeSchema, span: Span) -> bool:
+    """Count the parts of a type with names. Return whether the module may have so many. The first
+    type beyond is reported. Raises Diagnostics."""
+    if c.type_parts > MOST_PARTS:
+        return False
+    try:
+        c.type_parts += count_parts(made, span)
+    except Diagnostics:
+        c.type_parts += MOST_PARTS // 10
+        raise
+    if c.type_parts > MOST_PARTS:
+        words = (
+            f"the types of this file have more than {MOST_PARTS:,} parts, with names written out"
+        )
+        raise bad(span, words, "a type may be a `table`, whose fields are checked by another one")
+    return True
 
 
 @define(eq=False)
@@ -159,8 +194,10 @@ class _Module:
             self.c.report_malformed(form, doc, "I expected a string here")
         closed, open_ = self._complete(name, True), self._complete(name, False)
         try:
-            check_bound(open_, form.items[2].span)
-            if name in self.with_schema:
+            is_small = _count(self.c, open_, form.items[2].span)
+            if not is_small:
+                closed = open_ = _ANY
+            elif name in self.with_schema:
                 check_schema(open_, form.items[2].span)
         except Diagnostics as found:
             self.c.findings.extend(found.diagnostics)
@@ -179,6 +216,8 @@ class _Module:
             key = work.pop()
             other = self.types.get((key, closed))
             if other is not None and definitions[key] is self.bodies.get((key, closed)):
-                work += [each for each in other.definitions if each not in definitions]
-                definitions = {**other.definitions, **definitions}
+                more = other.definitions.items()
+                found = {each: body for each, body in more if each not in definitions}
+                definitions |= found
+                work += found
         return TypeSchema(part, definitions, own.alone)

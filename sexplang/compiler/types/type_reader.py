@@ -69,6 +69,7 @@ class TypeReader:
             return TypeSchema(part, self.definitions, written if alone else None)
         found = self.find(inner.text) if type(inner) is Name and inner.text not in WORDS else None
         if found is not None:
+            self.has_names = True
             return found
         return TypeSchema(self.schema_of(form), self.definitions)
 
@@ -167,9 +168,12 @@ class TypeReader:
         if self.load is None:
             raise bad(span, "no file can be read here", "write the schema itself")
         text = self.load(path, span)
+        from sexplang.terms.json.json_reader import NotJson
+        from sexplang.terms.json.strict import certain
+
         try:
-            found = json.loads(text)
-        except (ValueError, RecursionError) as why:
+            found = certain(text)
+        except NotJson as why:
             raise bad(span, f"`{path[:80]}` is not JSON: {why}", None) from None
         if not isinstance(found, dict):
             raise bad(span, f"`{path[:80]}` holds no JSON Schema: one is a table", None)
@@ -188,10 +192,11 @@ class TypeReader:
         raise AssertionError("numbers end")
 
 
-def check_bound(made: TypeSchema, span: Span) -> None:
-    """Raise Diagnostics `bad-schema` for a type that is too large or leads in a circle."""
+def count_parts(made: TypeSchema, span: Span) -> int:
+    """Return the number of parts of a type, with names written out. Raises Diagnostics `bad-schema`
+    for a type that is too large or leads in a circle."""
     try:
-        bound_of(made.whole)
+        return bound_of(made.whole).count
     except Unbounded as why:
         words = str(why).replace("#/$defs/", "")
         raise bad(span, f"this type cannot be used: {words}", None) from None

@@ -193,7 +193,7 @@ def _read_typed(items: Iterable[Form]) -> Iterator[Parameter]:
         if type(name) is Name:
             labels = {label.text: after for label, after in pairwise(rest) if type(label) is Label}
             default = labels["default"].span.text if "default" in labels else None
-            kind = rest[0].span.text if rest and type(rest[0]) is Name else ""
+            kind = rest[0].span.text if rest and type(rest[0]) is not Label else ""
             doc = _text([labels["doc"]] if "doc" in labels else [])
             yield Parameter(name.text, name.span, default, doc, kind)
 

@@ -4,6 +4,7 @@ On a terminal rich redraws the lines in place, at most once in `TICK` seconds. E
 summary is written; with `--quiet` nothing is.
 """
 
+import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -179,8 +180,13 @@ class Progress:
         from rich.live import Live
 
         width, height = self.size() if self.size else (None, None)
+        # The terminal is asked for its size: what a shell exported may be stale.
+        asked = {x: word for x, word in os.environ.items() if x not in ("COLUMNS", "LINES")}
+        console = Console(
+            file=self.stream, force_terminal=True, width=width, height=height, _environ=asked
+        )
         self._drawing = Live(
-            console=Console(file=self.stream, force_terminal=True, width=width, height=height),
+            console=console,
             get_renderable=self._render,
             refresh_per_second=1 / self.every,
             transient=True,

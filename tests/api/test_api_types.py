@@ -101,6 +101,7 @@ BAD = [
     ('{flights: [{origin: "a" price: "12"}]}', Trip, 'flights[0].price: expected number, got "12"'),
     ("{value: 1 kids: [{value: 2}]}", Tree, "kids[0].kids: it is missing"),
     ("{}", Row, "a: it is missing"),
+    ('{flights: [] tags: {x: "y"}}', Trip, 'tags.x: "y" is not of type "integer"'),
     ('{name: "C"}', Plane, "name"),
     ('{name: "B"}', Plane, "B has seats"),
     ("[1]", tuple[int, str], "less than 2 items"),

@@ -126,7 +126,7 @@ def test_types_may_refer_to_each_other():
       (define-type B {a?: A  b?: B})
       (define-type C (or nil [A] {d: D}))
       (define-type D {c: C  tree: E})
-      (define-type E [E])
+      (define-type E ["E"])
       (map (lambda (x) x) [
         (as A {b: {a: {c: [{c: nil}]} b: {}}})
         (as D {c: {d: {c: nil tree: []}} tree: [[] [[]]]})])

@@ -206,6 +206,11 @@ WRONG = [
     ('(define-type A (schema "a.json"))', "import-not-found", "a.json"),
     ("(define-input x type: B)", "bad-schema", "`B` is not a type"),
     ('(define-input x type: (one-of "a" "b") default: "c")', "input-mismatch", "one of"),
+    (
+        '(defatom f (params (x [integer] default: ["a"])) (instructions "{{x}}"))',
+        "bad-default",
+        "x[0]: expected integer",
+    ),
     ("(define-type A string) (A 1)", "not-a-function", ""),
 ]
 

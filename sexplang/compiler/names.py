@@ -18,7 +18,7 @@ from sexplang.compiler.compilation import (
 from sexplang.compiler.forms.shapes import HABITS, PARTS, RESERVED, SHAPES
 from sexplang.terms.core import Const, Core, Known, Local, MakeTable, Path
 from sexplang.terms.diagnostic import Label
-from sexplang.terms.form import MARK, Name
+from sexplang.terms.form import MARK, Form, Name
 from sexplang.terms.macro import Macro
 from sexplang.terms.program import Export
 from sexplang.terms.source import Span
@@ -34,6 +34,19 @@ def mention(c: Lowering, form: Name, position: int) -> Core:
     if type(binding) is Continuation:
         c.note_use(binding, KEPT)
     return reference(c, binding, form)
+
+
+def names_mentioned(form: Form) -> frozenset[str]:
+    """Return all names in a form, and the heads of paths."""
+    found: set[str] = set()
+    work = [form]
+    while work:
+        form = work.pop()
+        if type(form) is Name:
+            found.update((form.text, split_path(form.text)[0]))
+        else:
+            work += getattr(form, "items", ())
+    return frozenset(found)
 
 
 def reference(c: Lowering, binding: Binding, form: Name) -> Core:

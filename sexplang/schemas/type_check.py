@@ -16,10 +16,11 @@ from sexplang.schemas.schema import Misfit, fits, misfit
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.schemas import References, Schema, below
 
-_WORDS = frozenset(("type", "enum", "items", "properties", "required", "anyOf"))
-_WORDS |= {"additionalProperties", "$defs", "title", "description"}
-_REFERENCE = frozenset(("$ref", "$defs", "title", "description"))
-_UNION = frozenset(("anyOf", "$defs", "title", "description"))
+_ABOUT = frozenset(("$defs", "title", "description"))
+_WORDS = _ABOUT | {"type", "items", "properties", "required", "additionalProperties"}
+_REFERENCE = _ABOUT | {"$ref"}
+_UNION = _ABOUT | {"anyOf"}
+_CHOICE = _ABOUT | {"enum"}
 _REFERS = '"$ref"'
 _WHOLE = "#/$defs/whole"
 _CONTAINERS = frozenset((list, dict))
@@ -71,7 +72,15 @@ class TypeCheck:
 
     def is_plain(self, schema: Schema) -> bool:
         """Return whether a part of the type is in the words of the language's types."""
-        return schema.keys() <= _WORDS and isinstance(schema.get("type", ""), str)
+        words = schema.keys()
+        if "anyOf" in words or "enum" in words:
+            return words <= (_UNION if "anyOf" in words else _CHOICE)
+        return (
+            words <= _WORDS
+            and isinstance(schema.get("type", ""), str)
+            and isinstance(schema.get("items", _ANY), (dict, bool))
+            and isinstance(schema.get("additionalProperties", False), bool)
+        )
 
     def resolve(self, schema: Schema | bool) -> Schema:
         """Return the part that a reference leads to, or the part itself."""

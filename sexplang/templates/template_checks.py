@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from sexplang.schemas.schema import WORDS, schema_problem
+from sexplang.schemas.values import misfit_of
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Diagnostic, Label, Severity
 from sexplang.terms.file_command import KNOWN, Listing, find_shell_word, listing, words_of
@@ -158,6 +159,10 @@ def _default(param: Param, part: str) -> Iterator[Finding]:
             ),
             part,
         )
+    wrong = misfit_of(param.default, param.schema, param.name) if param.schema and right else None
+    if wrong is not None:
+        title = f"the default of `{param.name}` is not of its type: {wrong}"
+        yield Finding("bad-default", title, "correct it, or the type", part)
 
 
 def _context(template: Template) -> Iterator[Finding]:

@@ -1,6 +1,7 @@
 """Python's types as `returns=` and as inputs of a run."""
 
 import asyncio
+import re
 from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
@@ -100,6 +101,7 @@ BAD = [
     ('{flights: [{origin: "a" price: "12"}]}', Trip, 'flights[0].price: expected number, got "12"'),
     ("{value: 1 kids: [{value: 2}]}", Tree, "kids[0].kids: it is missing"),
     ("{}", Row, "a: it is missing"),
+    ('{flights: [] tags: {x: "y"}}', Trip, 'tags.x: "y" is not of type "integer"'),
     ('{name: "C"}', Plane, "name"),
     ('{name: "B"}', Plane, "B has seats"),
     ("[1]", tuple[int, str], "less than 2 items"),
@@ -171,3 +173,53 @@ def test_the_schema_of_a_class_is_that_of_its_hints():
         "additionalProperties": {"type": "integer"},
     }
     assert PythonType(Trip).schema["required"] == ["flights"]
+
+
+ROWS = """
+(define-type Row {id: string  text: string  amount: number})
+(define-type Verdict {id: string  kind: (one-of "bug" "idea" "praise")})
+(define-input text)
+(defatom classify
+  (params (row Row))
+  (instructions "Classify: {{row}}")
+  (returns Verdict))
+(define (typed line row)
+  (try (as Row (put row "amount" (string->number row.amount)))
+    (catch (e type-misfit) (error (str "line " line ": " e.message)))))
+(define pairs (enumerate (csv-parse text) 2))
+(define verdicts (par-map classify (map (lambda (pair) (typed (first pair) (second pair))) pairs)))
+(define counts (frequencies (map (lambda (each) each.kind) verdicts)))
+(define (line pair) (str "| " (first pair) " | " (second pair) " |"))
+{markdown: (string-join (append ["| kind | rows |" "|---|---|"] (map line counts)) "\\n")
+ csv: (csv-string verdicts)}
+"""
+
+
+def classify(payload: dict[str, Any]) -> str:
+    """A model that misses the type of row 7 once."""
+    row = int(re.search(r"word (\d+)", str(payload["messages"][0]["content"]))[1])
+    kind = ("bug", "idea", "praise")[row % 3]
+    kind = "bugg" if row == 7 and len(payload["messages"]) == 1 else kind
+    return f'{{"id": "r{row}", "kind": "{kind}"}}'
+
+
+def test_a_thousand_rows_of_csv_are_classified_into_a_type():
+    """A broken row is named by its line, whether it has too few fields or one of another type."""
+    rows = [f"r{at},word {at},{at}.5" for at in range(1_000)]
+    text = "\n".join(["id,text,amount", *rows])
+    made = sexplang.run(ROWS, inputs={"text": text}, model=classify)
+
+    assert made["markdown"].splitlines()[2:] == [
+        "| bug | 334 |",
+        "| idea | 333 |",
+        "| praise | 333 |",
+    ]
+    assert made["csv"].splitlines()[:3] == ["id,kind", "r0,bug", "r1,idea"]
+    assert len(made["csv"].splitlines()) == 1_001
+    for broken, words in [
+        ("r5,word 5,five", "line 7: the value is not of type Row: amount: expected number"),
+        ("r5,word 5", "line 7: there are 2 fields"),
+    ]:
+        with pytest.raises(sexplang.Failed) as failed:
+            sexplang.run(ROWS, inputs={"text": text.replace(rows[5], broken)}, model=classify)
+        assert words in str(failed.value)

@@ -126,7 +126,7 @@ def test_types_may_refer_to_each_other():
       (define-type B {a?: A  b?: B})
       (define-type C (or nil [A] {d: D}))
       (define-type D {c: C  tree: E})
-      (define-type E [E])
+      (define-type E ["E"])
       (map (lambda (x) x) [
         (as A {b: {a: {c: [{c: nil}]} b: {}}})
         (as D {c: {d: {c: nil tree: []}} tree: [[] [[]]]})])
@@ -206,6 +206,11 @@ WRONG = [
     ('(define-type A (schema "a.json"))', "import-not-found", "a.json"),
     ("(define-input x type: B)", "bad-schema", "`B` is not a type"),
     ('(define-input x type: (one-of "a" "b") default: "c")', "input-mismatch", "one of"),
+    (
+        '(defatom f (params (x [integer] default: ["a"])) (instructions "{{x}}"))',
+        "bad-default",
+        "x[0]: expected integer",
+    ),
     ("(define-type A string) (A 1)", "not-a-function", ""),
 ]
 

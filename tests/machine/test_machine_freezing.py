@@ -189,7 +189,7 @@ def test_a_run_of_the_version_before_is_refused_by_name():
     frozen["sexplang-frozen"] -= 1
 
     with pytest.raises(
-        Fault, match="it is of version 10 of frozen runs, and this is 11"
+        Fault, match="it is of version 11 of frozen runs, and this is 12"
     ) as refused:
         thaw(built("(print 1)"), frozen)
     assert refused.value.code == "frozen-mismatch"

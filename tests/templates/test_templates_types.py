@@ -3,6 +3,7 @@
 from functools import cache
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 from support.examples import examples
 
@@ -266,3 +267,26 @@ def test_fields_that_refer_to_other_fields_are_held_to_them():
     assert plain(read_reply('{"c": 3}', format_).value) == {"c": 3}
     assert "b: expected integer" in read_reply('{"a": 1, "b": "x"}', format_).problem
     assert 'c: "x" is not of type "integer"' in read_reply('{"c": "x"}', format_).problem
+
+
+LIBRARY = [
+    ({"type": "object", "additionalProperties": {"type": "integer"}}, {"a": "x"}, "a:"),
+    ({"anyOf": [{"type": "object"}], "required": ["a"]}, {}, '"a" is a required property'),
+    ({"enum": ["a", 1], "type": "integer"}, "a", "integer"),
+    ({"type": "array", "items": [{"type": "integer"}]}, ["x"], None),
+    ({"type": ["integer", "null"]}, "x", "integer"),
+]
+
+
+@pytest.mark.parametrize(("schema", "data", "words"), LIBRARY)
+def test_a_schema_of_other_words_is_checked_as_a_whole(schema, data, words):
+    """No word of it is passed over."""
+    schema = (
+        {"$schema": "http://json-schema.org/draft-07/schema#", **schema}
+        if words is None
+        else schema
+    )
+    wrong = TypeCheck(schema).unfit(data)
+
+    assert wrong is not None
+    assert (words or "") in wrong.sentence

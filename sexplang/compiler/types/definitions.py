@@ -112,24 +112,25 @@ def declare_types(c: Lowering, forms: list[ListForm]) -> list[tuple[Name, TypeDe
         else:
             named.setdefault(name.text, form)
     keys = list(named)
-    uses = [_find_uses(named[key].items[2], keys) for key in keys]
-    order, backs, _ = in_order(lambda at: uses[at], range(len(keys)))
-    made = _Module(c, {keys[at] for _, at in backs})
-    for at in order:
-        made.read(keys[at], named[keys[at]])
+    at = {key: index for index, key in enumerate(keys)}
+    uses = [_find_uses(named[key].items[2], at) for key in keys]
+    order, backs, _ = in_order(lambda index: uses[index], range(len(keys)))
+    made = _Module(c, {keys[index] for _, index in backs})
+    for index in order:
+        made.read(keys[index], named[keys[index]])
     found = {key: made.definition(key, named[key]) for key in keys}
     return [(name, found.get(name.text)) for name in names]
 
 
-def _find_uses(form: Form, keys: list[str]) -> list[int]:
+def _find_uses(form: Form, at: dict[str, int]) -> list[int]:
     """Return the types of the module that a type mentions, by their indexes."""
-    at = {key: index for index, key in enumerate(keys)}
     found: dict[int, None] = {}
     work: list[Form] = [form]
     while work:
         part = work.pop()
-        if type(part) is Name:
-            index = at.get(part.text.rstrip("[]"))
+        word = part.text if type(part) is Name else getattr(part, "value", None)
+        if isinstance(word, str):
+            index = at.get(word.rstrip("[]"))
             if index is not None:
                 found[index] = None
         elif isinstance(part, (VectorForm, ListForm)) and word_of(part) not in _WITHOUT_TYPES:

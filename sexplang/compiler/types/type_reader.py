@@ -59,14 +59,13 @@ class TypeReader:
     has_names: bool = False
     has_schema: bool = False
 
-    def read(self, form: Form, *, alone: bool = True) -> TypeSchema:
-        """Return the type of a form; `alone` if it is no part of another. Raises Diagnostics
-        `bad-schema`."""
+    def read(self, form: Form) -> TypeSchema:
+        """Return the type of a form. Raises Diagnostics `bad-schema`."""
         inner = _unquote(form)
         if word_of(inner) == "schema" and isinstance(inner, ListForm):
             written = self._read_schema(inner)
             part = self._define(written, self.name)
-            return TypeSchema(part, self.definitions, written if alone else None)
+            return TypeSchema(part, self.definitions, written)
         found = self.find(inner.text) if type(inner) is Name and inner.text not in WORDS else None
         if found is not None:
             self.has_names = True

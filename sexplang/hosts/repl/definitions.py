@@ -27,6 +27,8 @@ from sexplang.reader import read
 from sexplang.terms.form import ListForm, source_name
 from sexplang.terms.macro import Macro
 from sexplang.terms.program import Export, Function
+from sexplang.terms.schemas import TypeDefinition
+from sexplang.terms.values.text import type_words
 from sexplang.terms.values.value import Operation, Task
 
 
@@ -95,6 +97,9 @@ def _of(name: str, export: Export) -> Meaning:
         return Meaning(name, "operation", params=params, doc=shape.doc)
     if isinstance(shape, Macro):
         return _macro(name, shape)
+    if isinstance(shape, TypeDefinition):
+        words = f"a type: {type_words(shape.open.whole)}"
+        return Meaning(name, "type", doc=f"{words}. {shape.doc}" if shape.doc else words)
     members = {each: _of(each, one) for each, one in _inside(export).items()}
     if members:
         return Meaning(name, "module", members=members)

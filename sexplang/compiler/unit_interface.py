@@ -175,8 +175,7 @@ def _is_first(c: Lowering, name: str, path: str, span: Span, spans: dict[str, Sp
 def declare(c: Lowering, top: TopLevel, check: CheckTemplate) -> None:
     """Bind declared types, operations and tasks in the whole module."""
     spans: dict[str, Span] = {}
-    values = [item for item in top.statements if isinstance(item, (Definition, Syntax))]
-    c.hidden = frozenset([item.name.text for item in values])
+    c.hidden = frozenset([name.text for item in top.statements for name in _names(item)])
     types = [form for form in top.declarations if word_of(form) == "define-type"]
     if types:
         _declare_types(c, types, spans)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from sexplang.compiler.compilation import (
-    AT_HEAD,
     Binding,
     Continuation,
     Lowered,
@@ -19,7 +18,7 @@ from sexplang.compiler.compilation import (
     signature_of,
 )
 from sexplang.compiler.forms.shapes import CLAUSES, OLD_CALLS, word_of
-from sexplang.compiler.names import reference
+from sexplang.compiler.names import is_unbound, reference, report_unbound
 from sexplang.terms.core import (
     Call,
     CallKnown,
@@ -79,13 +78,16 @@ def _lower_known(
 
 def _unknown(c: Lowering, form: ListForm, head: Form) -> Steps:
     """Lower a call whose callee is computed."""
-    callee = yield c.lower(head, AT_HEAD)
+    if type(head) is Name and is_unbound(c, head):
+        is_form = report_unbound(c, head, form)
+        if is_form or head.text in OLD_CALLS:
+            # Operands of another language's form would give more diagnostics.
+            return Const(None, span=form.span)
+        callee: Core = Const(None, span=head.span)
+    else:
+        callee = yield c.lower(head)
     if type(callee) is Const and type(head) is Literal:
         return _not_callable(c, form, head)
-    if type(head) is Name and head.text in OLD_CALLS:
-        return Const(
-            None, span=form.span
-        )  # arguments in the old syntax would give more diagnostics
     forms, labels, _ = operands(c, form)
     arguments = yield c.each(forms)
     return Call(callee, arguments, labels, span=form.span)

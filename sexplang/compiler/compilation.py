@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sexplang.compiler.forms.shapes import RESERVED, SHAPES
 from sexplang.terms.classes.node import define, evolve, node
 from sexplang.terms.core import ClauseKind, Const, Core
-from sexplang.terms.diagnostic import Diagnostic, Label, Severity
+from sexplang.terms.diagnostic import Diagnostic, Edit, Label, Severity
 from sexplang.terms.form import MARK, Form, ListForm, Name, source_name
 from sexplang.terms.macro import Expander, Macro
 from sexplang.terms.program import Export, Function, Input
@@ -244,9 +244,8 @@ Steps: TypeAlias = Generator[Any, Any, Core]
 Lowered: TypeAlias = Core | Steps
 Lower: TypeAlias = Callable[["Lowering", Any, int], Lowered]
 
-IN_LOOP, IN_CLAUSE, AT_HEAD = 1, 2, 4
-"""Bits of a position: tail position of the innermost loop, of the innermost clause, head of a call.
-"""
+IN_LOOP, IN_CLAUSE = 1, 2
+"""Bits of a position: tail position of the innermost loop, of the innermost clause."""
 
 
 def run(step: Any) -> Any:
@@ -314,6 +313,8 @@ class Lowering:
         self.mentions: list[Continuation] = []
         self.scopes = 0
         self.findings: list[Diagnostic] = []
+        # Names in forms that were refused whole: they are not reported again.
+        self.refused: set[str] = set()
         # The number of names that were compared with all others.
         self.suggested = 0
 
@@ -400,10 +401,11 @@ class Lowering:
         also: tuple[Label, ...] = (),
         notes: tuple[str, ...] = (),
         severity: Severity = "error",
+        edits: tuple[Edit, ...] = (),
     ) -> Const:
         """Record a diagnostic. Return a constant to go on with."""
         labels = (Label(span, words), *also)
-        self.keep(Diagnostic(code, title, labels, notes, hint, severity))
+        self.keep(Diagnostic(code, title, labels, notes, hint, severity, edits))
         return Const(None, span=span)
 
     def keep(self, finding: Diagnostic) -> None:

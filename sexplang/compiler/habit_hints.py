@@ -5,16 +5,18 @@ Imported for the first name that is not bound: a program without a mistake pays 
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 
 from sexplang.compiler.compilation import Lowering
-from sexplang.compiler.forms.shapes import RESERVED, SHAPES
+from sexplang.compiler.forms.shapes import RESERVED, SHAPES, word_of
 from sexplang.package import habits, package_data
 from sexplang.package.habits import Habit
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Edit
-from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
+from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.program import Export
 from sexplang.terms.source import Made, Span
+from sexplang.terms.values.value import Higher, Operation, Primitive
 
 MOST_SHOWN = 160
 """The greatest length of a rewritten call in a hint."""
@@ -53,54 +55,102 @@ def find_suggestion(c: Lowering, name: str, span: Span, call: ListForm | None) -
     if not found:
         module = habits.find_module(name)
         return Suggestion(f"`(import {module})` has it") if module else None
-    if found[0].pattern:
-        return _rewrite(found, call)
-    row = found[0]
+    rewritten = _rewrite(found, call) if call is not None else None
+    if rewritten is not None:
+        return rewritten
+    row = next((each for each in found if not each.pattern), found[0])
     if not row.name:
-        return Suggestion(row.hint)
-    usage = signature(c, row.name, _count_arguments(call))
-    hint = f"write `{usage}`" if usage else row.hint
-    # A method has its object in front, not always where the function has it.
-    is_certain = not name.startswith(".") and not isinstance(span, Made)
-    return Suggestion(hint, (Edit(span, row.name),) if is_certain else ())
+        return Suggestion(row.hint, is_form=row.is_form)
+    return _rename(c, row, span, call)
 
 
-def _count_arguments(call: ListForm | None) -> int:
-    return len(call.items) - 1 if call is not None else 0
+def _rename(c: Lowering, row: Habit, span: Span, call: ListForm | None) -> Suggestion:
+    """Return the suggestion of another name, with its parameters. The edit puts the arguments in
+    their order, if they are written in another one."""
+    operands = call.items[1:] if call is not None else ()
+    params = _shown_parameters(c, row.name, len(operands))
+    if params is None or row.name in RESERVED:
+        usage = SHAPES[row.name].syntax if row.name in RESERVED else row.name
+        return Suggestion(f"write `{usage}`", _edits(span, row.name))
+    hint = f"write `({' '.join([row.name, *params])})`"
+    order = _order(params, operands)
+    if order is None:
+        return Suggestion(hint)
+    if call is None or order == tuple(range(len(operands))):
+        return Suggestion(hint, _edits(span, row.name))
+    ordered = " ".join([row.name, *[operands[at].span.text for at in order]])
+    return Suggestion(hint, _edits(call.span, f"({ordered})"))
 
 
-def signature(c: Lowering, name: str, count: int) -> str:
-    """Return a call of a name of the prelude with the parameters for `count` arguments; empty if
-    they are not known."""
-    if name in RESERVED:
-        return SHAPES[name].syntax
+def _edits(span: Span, text: str) -> tuple[Edit, ...]:
+    return () if isinstance(span, Made) else (Edit(span, text),)
+
+
+def _order(params: Sequence[str], operands: Sequence[Form]) -> tuple[int, ...] | None:
+    """Return the order of the operands, the first that may fit the parameters; None if none does,
+    or it is not known."""
+    if len(operands) != len(params) or "…" in params:
+        kinds = [_may_be(param, each) for param, each in zip(params, operands, strict=False)]
+        return tuple(range(len(operands))) if all(kinds) else None
+    for order in permutations(range(min(len(operands), MOST_MOVED))):
+        if all(_may_be(param, operands[at]) for param, at in zip(params, order, strict=True)):
+            return order
+    return None
+
+
+MOST_MOVED = 3
+"""The greatest number of arguments that are put in another order."""
+
+
+def _may_be(param: str, form: Form) -> bool:
+    """Return whether a form, as it is written, may be the argument of a parameter."""
+    if param in ("f", "p", "less?", "keep?"):
+        return isinstance(form, Name) or _is_lambda(form)
+    if _is_lambda(form):
+        return False
+    if param in ("xs", "ys", "pairs", "rows"):
+        return not isinstance(form, (Literal, TableForm))
+    if param in ("t", "u"):
+        return not isinstance(form, Literal)
+    if param in ("s", "part", "separator", "pattern"):
+        is_text = isinstance(form, Literal) and isinstance(form.value, str)
+        return is_text or not isinstance(form, (Literal, VectorForm, TableForm))
+    if param in ("n", "m", "width", "index", "start", "end"):
+        is_number = isinstance(form, Literal) and isinstance(form.value, (int, float))
+        return is_number or not isinstance(form, (Literal, VectorForm, TableForm))
+    return True
+
+
+def _is_lambda(form: Form) -> bool:
+    return word_of(form) in ("lambda", "fn")
+
+
+def _shown_parameters(c: Lowering, name: str, count: int) -> list[str] | None:
+    """Return the parameters of a name of the prelude for `count` arguments; None if they are not
+    known."""
     params = _parameters(c, name)
     if params is None:
-        return ""
-    required = [each for each in params if each[0] not in "[…"]
-    extra = max(0, count - len(required))
-    shown = list(required)
+        return None
+    shown = [each for each in params if each[0] not in "[…"]
+    extra = count - len(shown)
     for each in params:
-        if each == "…" and extra:
+        if extra > 0 and each == "…":
             shown.append(each)
-        elif each.startswith("[") and extra:
+        elif extra > 0 and each.startswith("["):
             shown.append(each.strip("[]"))
             extra -= 1
-    return f"({' '.join([name, *shown])})"
+    return shown
 
 
 def _parameters(c: Lowering, name: str) -> list[str] | None:
     export = c.names.scope.get(name)
     shape = export.shape if isinstance(export, Export) else None
-    usage = getattr(shape, "usage", None)
-    if usage:
-        call = usage.partition("`")[2].partition("`")[0]
+    if isinstance(shape, (Primitive, Higher)) and shape.usage:
+        call = shape.usage.partition("`")[2].partition("`")[0]
         return call.strip("()").split(" ")[1:]
-    if hasattr(shape, "params") and not isinstance(shape.params, str):
-        least = getattr(shape, "least", len(shape.params))
-        rest = ["…"] if getattr(shape, "rest", False) else []
-        optional = [f"[{each}]" for each in shape.params[least:]]
-        return [*shape.params[:least], *optional, *rest] if not rest else [*shape.params, *rest]
+    if isinstance(shape, Operation):
+        optional = [f"[{each}]" for each in shape.params[shape.least :]]
+        return ["value", "…"] if shape.rest else [*shape.params[: shape.least], *optional]
     if name in package_data.STANDARD:
         text = package_data.read_shipped(f"stdlib/{package_data.STANDARD[name]}.sexp")
         found = re.search(rf"^\(define \({re.escape(name)} ([^()]*)\)", text, re.M)
@@ -108,43 +158,51 @@ def _parameters(c: Lowering, name: str) -> list[str] | None:
     return None
 
 
-def _rewrite(found: Sequence[Habit], call: ListForm | None) -> Suggestion:
-    """Return the call by the template of the first row whose pattern it has."""
-    if call is not None and not isinstance(call.span, Made):
-        for row in found:
-            bound = _match(_read(row.pattern), call.items[1:])
-            if bound is not None and row.template:
-                text = _fill(row.template, bound)
-                if len(text) <= MOST_SHOWN and "\n" not in text and "`" not in text:
-                    return Suggestion(f"write `{text}`", (Edit(call.span, text),), True)
-                return Suggestion(row.hint, (Edit(call.span, text),), True)
-            if bound is not None:
-                return Suggestion(row.hint, (), True)
-    return Suggestion(found[0].hint, (), True)
+def _rewrite(found: Sequence[Habit], call: ListForm) -> Suggestion | None:
+    """Return the call by the template of the first row whose pattern it has; None if it has none
+    of them."""
+    for row in found:
+        bound = _match(_read(row.pattern), call.items[1:], row.is_form) if row.pattern else None
+        if bound is None or isinstance(call.span, Made):
+            continue
+        if not row.template:
+            return Suggestion(row.hint, is_form=row.is_form)
+        text = _fill(row.template, bound)
+        is_short = len(text) <= MOST_SHOWN and "\n" not in text and "`" not in text
+        hint = f"write `{text}`" if is_short else row.hint
+        return Suggestion(hint, (Edit(call.span, text),), row.is_form)
+    return None
 
 
-_Pattern = str | list["_Pattern"]
+class _List(list["_Pattern"]):
+    """The pattern of a list; `[…]` stands for one in brackets alone."""
+
+    is_vector = False
 
 
-def _read(text: str) -> list[_Pattern]:
+_Pattern = str | _List
+
+
+def _read(text: str) -> _List:
     """Return the operands of a pattern in parentheses."""
-    stack: list[list[_Pattern]] = [[]]
-    for token in re.findall(r"[()]|[^\s()]+", text):
-        if token == "(":
-            stack.append([])
-        elif token == ")":
+    stack = [_List()]
+    for token in re.findall(r"[()\[\]]|[^\s()\[\]]+", text):
+        if token in "([":
+            stack.append(_List())
+            stack[-1].is_vector = token == "["
+        elif token in ")]":
             done = stack.pop()
             stack[-1].append(done)
         else:
             stack[-1].append(token)
     (whole,) = stack[0]
-    assert isinstance(whole, list)
+    assert isinstance(whole, _List)
     return whole
 
 
-def _match(pattern: list[_Pattern], forms: Sequence[Form]) -> dict[str, str] | None:
+def _match(pattern: _List, forms: Sequence[Form], is_form: bool) -> dict[str, str] | None:
     """Return the texts that the words of a pattern stand for; None if it does not fit. `x…` is all
-    the rest, `body…` at least one form. Brackets of both kinds fit."""
+    the rest, `body…` at least one form. Lists in brackets fit parentheses."""
     bound: dict[str, str] = {}
     for at, part in enumerate(pattern):
         if isinstance(part, str) and part.endswith("…"):
@@ -156,31 +214,30 @@ def _match(pattern: list[_Pattern], forms: Sequence[Form]) -> dict[str, str] | N
         if at >= len(forms):
             return None
         form = forms[at]
-        if isinstance(part, list):
-            inner = _match(part, form.items) if isinstance(form, (ListForm, VectorForm)) else None
+        if isinstance(part, _List):
+            kinds = (VectorForm,) if part.is_vector else (ListForm, VectorForm)
+            inner = _match(part, form.items, is_form) if isinstance(form, kinds) else None
             if inner is None:
                 return None
             bound.update(inner)
         elif part in _FIXED:
-            if not isinstance(form, Name) or form.text not in (part, "Exception", "e"):
+            if not isinstance(form, Name) or form.text != part:
                 return None
-        elif part in _NAMED and not isinstance(form, Name):
-            return None
-        elif isinstance(form, Literal) and part == "name":
+        elif is_form and part in _NAMED and not isinstance(form, Name):
             return None
         else:
             bound[part] = form.span.text
     return bound if len(forms) == len(pattern) else None
 
 
-_FIXED = frozenset(("error", "else", "lambda"))
+_FIXED = frozenset(("error", "else", "lambda", "values"))
 """Words of a pattern that stand for themselves."""
 
 _NAMED = frozenset(("name", "x", "y", "i", "acc", "a", "b"))
-"""Words of a pattern that stand for a name alone."""
+"""Words of the pattern of a form that stand for a name alone."""
 
 
 def _fill(template: str, bound: Mapping[str, str]) -> str:
     """Return a template with the texts of the words."""
-    filled = re.sub(r"[^\s()\[\]{}]+", lambda found: bound.get(found[0], found[0]), template)
-    return re.sub(r" (?=[)\]])", "", filled)
+    filled = re.sub(r"[^\s()\[\]{}\"]+", lambda found: bound.get(found[0], found[0]), template)
+    return re.sub(r" +(?=[ )\]])", "", filled)

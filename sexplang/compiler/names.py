@@ -23,7 +23,7 @@ from sexplang.terms.macro import Macro
 from sexplang.terms.program import Export
 from sexplang.terms.source import Span
 from sexplang.terms.texts.nearest import fewest_letters_off, find_misspelled
-from sexplang.terms.values.value import Higher, Primitive, Task
+from sexplang.terms.values.value import Higher, Operation, Primitive, Task
 
 if TYPE_CHECKING:
     from sexplang.compiler import habit_hints
@@ -145,7 +145,7 @@ def _base_of(c: Lowering, form: Name) -> Binding | None:
     """Return the binding of `plan` for `plan.notes`. A function of the prelude has no fields."""
     head, fields = split_path(form.text)
     binding = c.names.find(head) if head and all(fields) and fields else None
-    if type(binding) is Export and isinstance(binding.shape, (Primitive, Higher)):
+    if type(binding) is Export and isinstance(binding.shape, (Primitive, Higher, Operation)):
         return None
     return binding
 

@@ -15,17 +15,19 @@ from sexplang.terms.classes.node import frozen
 class Habit:
     """A row: names of other languages with one meaning.
 
-    `hint` says what to write. `name` is the name here for the same arguments in the same order,
-    else empty. A row of a special form has a `pattern` of its operands, as in `((x xs) body…)`, and
-    maybe a `template` that is filled with them. `example` is a call and its value.
+    `hint` says what to write, `example` is a call and its value. `name` is the name here for the
+    same arguments in the same order, else empty. A row of a call has a `pattern` of its operands,
+    as in `((x xs) body…)`, and maybe a `template` that is filled with them. The operands of a form
+    are no expressions.
     """
 
     names: tuple[str, ...]
     hint: str
-    name: str
-    pattern: str
-    template: str
     example: str
+    name: str = ""
+    pattern: str = ""
+    template: str = ""
+    is_form: bool = False
 
 
 @cache
@@ -45,7 +47,7 @@ def find_habits(name: str, known: Container[str]) -> tuple[Habit, ...]:
             return table[key]
         here = next((one for one in _spellings(key) if one in known), None)
         if here is not None and here != name:
-            return (Habit((name,), f"write `{here}`", here, "", "", ""),)
+            return (Habit((name,), f"write `{here}`", "", here),)
     return ()
 
 
@@ -71,19 +73,18 @@ def normalize(name: str) -> str:
 
 
 def _row(text: str) -> Habit:
-    head, *lines, example = text.splitlines()
-    *more, hint = lines
-    names, pattern = " ".join([head, *more]), ""
-    if head.startswith("(") and head != "(":
+    *more, hint, example = text.splitlines()
+    names, pattern = " ".join(more), ""
+    if names.startswith("(") and names.endswith(")"):
         words, _, pattern = names[1:-1].partition(" ")
-        names, pattern = words.replace("|", " "), f"({pattern})"
-        if words.startswith("|>"):
-            names = "|>"
-    name = hint.removeprefix("= ") if hint.startswith("= ") else ""
-    template = hint.removeprefix("-> ") if hint.startswith("-> ") else ""
-    if name or template:
-        hint = f"write `{name or template}`"
-    return Habit(tuple(names.split()), hint, name, pattern, template, example)
+        names, pattern = " ".join(words.split("|")) if words != "|>" else words, f"({pattern})"
+    mark, _, meant = hint.partition(" ")
+    if mark not in ("=", "->"):
+        return Habit(tuple(names.split()), hint, example, pattern=pattern, is_form=bool(pattern))
+    hint = f"write `{meant}`"
+    if not pattern:
+        return Habit(tuple(names.split()), hint, example, meant)
+    return Habit(tuple(names.split()), hint, example, "", pattern, meant, mark == "->")
 
 
 @cache

@@ -414,7 +414,13 @@ class Lowering:
         self.findings.append(readable(finding))
 
     def report_malformed(
-        self, form: ListForm, at: Form, words: str, *, hint: str | None = None
+        self,
+        form: ListForm,
+        at: Form,
+        words: str,
+        *,
+        hint: str | None = None,
+        edits: tuple[Edit, ...] = (),
     ) -> Const:
         """Report a form that does not follow its syntax; `at` is the part that does not fit."""
         head = form.items[0]
@@ -426,6 +432,7 @@ class Lowering:
             f"`{head.text}` is written `{syntax}`",
             words,
             hint=hint,
+            edits=edits,
         )
 
     def is_bindable(self, form: Form, words: str = "I expected a name here") -> bool:

@@ -464,6 +464,23 @@ def meter(price: Price) -> Meter:
     return Meter(rough_estimate, price)
 
 
+SLIPS = frozenset(
+    [
+        *("unused-value", "swapped-arguments", "constant-test", "foreign-text", "foreign-call"),
+        "unused-param",
+    ]
+)
+"""The codes of slips that give a wrong value, which `run` reports, too."""
+
+
+def find_slips(program: Program) -> tuple[Diagnostic, ...]:
+    """Return the slips of a program that give a wrong value, as far as its text shows them, in the
+    order of the text."""
+    from sexplang.analysis.slips.quick_slips import find_quick_slips
+
+    return tuple(sorted(find_quick_slips(program), key=lambda each: each.labels[0].span.start))
+
+
 def inspect(program: Program, given: int = 0) -> "Report":
     """Return the analysis of a program, with `given` values of its inputs. A run does not load
     it."""
@@ -551,11 +568,13 @@ def _nothing_to_import(path: str, importer: str) -> tuple[Source, ...]:
 
 
 __all__ = [
+    "SLIPS",
     "STANDARD",
     "Builder",
     "Find",
     "Plans",
     "build",
+    "find_slips",
     "inspect",
     "meter",
     "tasks",

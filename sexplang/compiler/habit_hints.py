@@ -22,15 +22,7 @@ MOST_SHOWN = 160
 """The greatest length of a rewritten call in a hint."""
 
 _NOUNS = frozenset(
-    """
-    agent box cache cell class class-of clock constant date datetime day default embedding env
-    exception fail head hour in index info init input instant interface it item items key limit
-    lines lock lookup max-of min-of minimum maximum mode month name next no numbers object off on
-    only order output pairs parser position process prompt promise property record reset save say
-    search set show signal state string struct symbol system tail task text time timeout timestamp
-    top total transform type unit use var vec vector warn window words yes year number number-of
-    generate complete template-string chat call check some-value content table dict hash array
-    """.split()
+    ["agent", "box", "cache", "cell", "class", "class-of", "clock", "constant", "date", "datetime", "day", "default", "embedding", "env", "exception", "fail", "head", "hour", "in", "index", "info", "init", "input", "instant", "interface", "it", "item", "items", "key", "limit", "lines", "lock", "lookup", "max-of", "min-of", "minimum", "maximum", "mode", "month", "name", "next", "no", "numbers", "object", "off", "on", "only", "order", "output", "pairs", "parser", "position", "process", "prompt", "promise", "property", "record", "reset", "save", "say", "search", "set", "show", "signal", "state", "string", "struct", "symbol", "system", "tail", "task", "text", "time", "timeout", "timestamp", "top", "total", "transform", "type", "unit", "use", "var", "vec", "vector", "warn", "window", "words", "yes", "year", "number", "number-of", "generate", "complete", "template-string", "chat", "call", "check", "some-value", "content", "table", "dict", "hash", "array"]
 )
 """Words that a program may well use for a value of its own: they are habits at the head of a call
 alone."""

@@ -100,13 +100,7 @@ _NAMESPACES = {"clojure.string": "str", "string": "str", "s": "str", "clojure.se
 """Aliases of namespaces, and the one that the table has."""
 
 _OWNERS = frozenset(
-    """
-    array bt cl cl-ppcre collections copy console csv date datetime dict fs functools hashlib io
-    itertools json list lodash map math np number object operator os os.path path pd process
-    promise r random re set shutil statistics str string subprocess sys text time tuple uuid
-    alexandria serapeum uiop _ array.prototype string.prototype object.prototype datetime.datetime
-    datetime.date builtins clojure.core pathlib asyncio textwrap
-    """.split()
+    ["array", "bt", "cl", "cl-ppcre", "collections", "copy", "console", "csv", "date", "datetime", "dict", "fs", "functools", "hashlib", "io", "itertools", "json", "list", "lodash", "map", "math", "np", "number", "object", "operator", "os", "os.path", "path", "pd", "process", "promise", "r", "random", "re", "set", "shutil", "statistics", "str", "string", "subprocess", "sys", "text", "time", "tuple", "uuid", "alexandria", "serapeum", "uiop", "_", "array.prototype", "string.prototype", "object.prototype", "datetime.datetime", "datetime.date", "builtins", "clojure.core", "pathlib", "asyncio", "textwrap"]
 )
 """Modules and classes of other languages, whose members may be known by their name alone."""
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sexplang.analysis.own_nodes import own_units
+from sexplang.analysis.slips.signs import is_empty
 from sexplang.terms.core import And, CallPrimitive, Const, If, Let, Local, Or
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Bind, Program
@@ -64,12 +65,8 @@ def _empty_names(program: Program, nodes: list[Any]) -> dict[str, Any]:
     return {
         name: value.value
         for name, value in bound
-        if times[name] == 1 and isinstance(value, Const) and _is_empty(value.value)
+        if times[name] == 1 and isinstance(value, Const) and is_empty(value.value)
     }
-
-
-def _is_empty(value: Any) -> bool:
-    return value is not None and value is not False and value in (0, "", (), {})
 
 
 def _tests(node: Any) -> tuple[Any, ...]:
@@ -85,7 +82,7 @@ def _tests(node: Any) -> tuple[Any, ...]:
 
 def _finding(test: Any, names: dict[str, Any]) -> Diagnostic | None:
     written = test.span.text
-    if isinstance(test, Const) and _is_empty(test.value):
+    if isinstance(test, Const) and is_empty(test.value):
         return _warn(test, written, "the part that is meant alone")
     if isinstance(test, Local) and test.name in names:
         value = names[test.name]

@@ -6,12 +6,12 @@ from contextlib import suppress
 from typing import Any
 
 from sexplang.analysis.own_nodes import own_units
+from sexplang.analysis.slips.signs import TOTALS
 from sexplang.terms.core import (
     Call,
     CallPrimitive,
     Const,
     Lambda,
-    Local,
     Par,
     Path,
     Race,
@@ -80,16 +80,12 @@ def _higher(program: Program, node: Call, name: str) -> Iterator[Diagnostic]:
             )
         function = _function(program, given[0])
         params = [each.name for each in function.params] if function is not None else []
-        if len(params) == 2 and params[1] in _TOTALS and params[0] not in _TOTALS:
+        if len(params) == 2 and params[1] in TOTALS and params[0] not in TOTALS:
             yield _warn(
                 given[0],
                 f"`{name}` calls `(f acc x)`: what was so far comes first",
                 f"write `(lambda ({params[1]} {params[0]}) …)`",
             )
-
-
-_TOTALS = frozenset(("acc", "accumulator", "accum", "memo"))
-"""Names of parameters for what a fold gave so far."""
 
 
 def _is_empty(node: Any) -> bool:
@@ -153,11 +149,12 @@ def _swapped_pattern(node: CallPrimitive, texts: list[str]) -> Iterator[Diagnost
     written = [each.span.text for each in node.arguments]
     orders = [(0, 2, 1), (1, 0, 2)] if more else [(1, 0)]
     for order in orders:
-        if _finds(texts[order[0]], texts[order[1]]) and re.escape(texts[order[0]]) != texts[order[0]]:
+        if (
+            _finds(texts[order[0]], texts[order[1]])
+            and re.escape(texts[order[0]]) != texts[order[0]]
+        ):
             ordered = " ".join([node.primitive.name, *[written[at] for at in order]])
-            yield _warn(
-                node, f"this pattern is nowhere in {written[1]}", f"write `({ordered})`"
-            )
+            yield _warn(node, f"this pattern is nowhere in {written[1]}", f"write `({ordered})`")
             return
 
 
@@ -193,9 +190,4 @@ def _branches(node: Par | Race) -> Iterator[Diagnostic]:
 
 
 def _warn(node: Any, title: str, hint: str) -> Diagnostic:
-    return Diagnostic(
-        "foreign-call", title, (Label(node.span),), hint=hint, severity="warning"
-    )
-
-
-
+    return Diagnostic("foreign-call", title, (Label(node.span),), hint=hint, severity="warning")

@@ -5,14 +5,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from sexplang.analysis.own_nodes import own_units
+from sexplang.analysis.slips.signs import SHOWING
 from sexplang.terms.core import Call, CallPrimitive, Const, Let
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Bind, Program
 from sexplang.terms.source import Made
 from sexplang.terms.values.value import Higher, Operation, Task
-
-_FILLED_NOWHERE = frozenset(("str", "print", "string-append", "log", "error"))
-"""Functions that join or show texts, and fill nothing in."""
 
 _FORMAT = '(format "~a" x)'
 _FORMATTED = {
@@ -21,13 +19,13 @@ _FORMATTED = {
     "log": f'(log "info" {_FORMAT})',
 }
 
-_MARKS = re.compile(r"%(?:[-+0]?\d*(?:\.\d+)?[dsifgxr])|~[asd]|~,\d*f|\{\d*(?::[^{}]*)?\}")
+_MARKS = r"%(?:[-+0]?\d*(?:\.\d+)?[dsifgxr])|~[asd]|~,\d*f|\{\d*(?::[^{}]*)?\}"
 """The places of values in the formats of other languages, and of `format`."""
 
-_NAMED = re.compile(r"(?<!\{)[$#]?\{([A-Za-z][\w.?!-]*)\}(?!\})")
+_NAMED = r"(?<!\{)[$#]?\{([A-Za-z][\w.?!-]*)\}(?!\})"
 """A name in braces."""
 
-_REGEX = re.compile(r"\\[dswbDSW]|\[[^\[\]]+\][*+?]?|\.[*+]|\(\?|^\^.|.\$$|\w\+$")
+_REGEX = r"\\[dswbDSW]|\[[^\[\]]+\][*+?]?|\.[*+]|\(\?|^\^.|.\$$|\w\+$"
 """What only a regular expression has."""
 
 _LITERAL_PARTS = {"string-split": 1, "string-replace": 1, "string-contains?": 1, "string-index": 1}
@@ -49,7 +47,7 @@ def find_foreign_texts(program: Program, nodes: list[Any]) -> Iterator[Diagnosti
         name = _callee(node)
         if not name or isinstance(node.span, Made):
             continue
-        if name in _FILLED_NOWHERE:
+        if name in SHOWING:
             yield from _unfilled(node, name, names)
         elif name == "a task":
             yield from _uninterpolated(node, names)
@@ -84,7 +82,7 @@ def _names(program: Program, nodes: list[Any]) -> set[str]:
 def _unfilled(node: Any, name: str, names: set[str]) -> Iterator[Diagnostic]:
     values = node.arguments[1:] if name == "log" else node.arguments
     if len(values) > 1 and _is_text(values[0]):
-        mark = _MARKS.search(values[0].value)
+        mark = re.search(_MARKS, values[0].value)
         if mark is not None:
             yield _warn(
                 values[0],
@@ -97,7 +95,7 @@ def _unfilled(node: Any, name: str, names: set[str]) -> Iterator[Diagnostic]:
 
 def _uninterpolated(node: Any, names: set[str]) -> Iterator[Diagnostic]:
     for text in node.arguments:
-        found = _NAMED.search(text.value) if _is_text(text) else None
+        found = re.search(_NAMED, text.value) if _is_text(text) else None
         if found is not None and found[1].partition(".")[0] in names:
             yield _warn(
                 text,
@@ -110,7 +108,7 @@ def _joined(text: str, names: set[str]) -> str:
     """Return the call of `str` that gives a text with its names filled in."""
     parts = []
     last = 0
-    for found in _NAMED.finditer(text):
+    for found in re.finditer(_NAMED, text):
         if found[1].partition(".")[0] in names:
             parts += [f'"{text[last : found.start()]}"', found[1]]
             last = found.end()
@@ -125,7 +123,7 @@ def _is_text(node: Any) -> bool:
 
 
 def _is_regex(node: Any) -> bool:
-    return _is_text(node) and len(node.value) > 1 and _REGEX.search(node.value) is not None
+    return _is_text(node) and len(node.value) > 1 and re.search(_REGEX, node.value) is not None
 
 
 def _regex(node: Any, name: str, part: Any) -> Diagnostic:
@@ -138,6 +136,4 @@ def _regex(node: Any, name: str, part: Any) -> Diagnostic:
 
 
 def _warn(node: Any, title: str, hint: str) -> Diagnostic:
-    return Diagnostic(
-        "foreign-text", title, (Label(node.span),), hint=hint, severity="warning"
-    )
+    return Diagnostic("foreign-text", title, (Label(node.span),), hint=hint, severity="warning")

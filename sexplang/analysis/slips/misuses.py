@@ -8,6 +8,7 @@ from sexplang.analysis.slips.handler_answers import find_misanswers
 from sexplang.terms.diagnostic import Diagnostic
 from sexplang.terms.source import Span
 
+
 def find_misuses(m: AbstractInterpreter) -> list[Diagnostic]:
     """Return the slips that the interpretation shows. For one call, return the most specific."""
     certain = Certain(m.program)

@@ -1,7 +1,4 @@
-"""The slips that give a wrong value, as far as the text shows them: `run` reports them, too.
-
-A start pays for what is imported here.
-"""
+"""The slips that give a wrong value, as far as the text shows them: `run` reports them, too."""
 
 from sexplang.analysis.own_nodes import own_nodes
 from sexplang.analysis.slips.constant_tests import find_constant_tests

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from sexplang.analysis.own_nodes import nodes_in, own_units
+from sexplang.analysis.slips.signs import IDLE, PLAIN
 from sexplang.terms.core import (
     Attempt,
     Call,
@@ -11,21 +12,15 @@ from sexplang.terms.core import (
     Const,
     Handle,
     If,
-    Known,
     Lambda,
     Let,
     Local,
-    MakeTable,
-    Path,
     Seq,
 )
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Bind, Program
 from sexplang.terms.source import Made
 from sexplang.terms.values.value import Higher, Task
-
-_PLAIN = (Const, Local, Known, Lambda, MakeTable, Path)
-"""The nodes without an effect."""
 
 _VALUED = frozenset(
     [
@@ -36,10 +31,6 @@ _VALUED = frozenset(
 )
 """Primitives that are called only for their value. Other primitives may be called to see whether
 they fail: for an absent item, or a text that is no JSON."""
-
-
-_HIGHER = frozenset(("sort", "sort-by", "group-by", "update"))
-"""Functions with a function that are called only for their value."""
 
 
 def find_discarded(program: Program, nodes: list[Any]) -> Iterator[Diagnostic]:
@@ -54,7 +45,7 @@ def find_discarded(program: Program, nodes: list[Any]) -> Iterator[Diagnostic]:
     for node in nodes:
         if isinstance(node, Seq):
             for item in node.items[:-1]:
-                if isinstance(item, _PLAIN) or item not in tried:
+                if isinstance(item, PLAIN) or item not in tried:
                     yield from _findings(item)
         elif isinstance(node, Call) and _is_higher(node, ("for-each",)):
             function = node.arguments[0]
@@ -100,7 +91,9 @@ def _each_value(body: Any) -> Iterator[Diagnostic]:
 
 def _is_bound_again(node: Let) -> bool:
     """Return whether a name is bound to a value made of the name's value before."""
-    return any(isinstance(each, Local) and each.name in node.names for each in nodes_in([*node.values]))
+    return any(
+        isinstance(each, Local) and each.name in node.names for each in nodes_in([*node.values])
+    )
 
 
 def _findings(node: Any) -> Iterator[Diagnostic]:
@@ -110,9 +103,7 @@ def _findings(node: Any) -> Iterator[Diagnostic]:
         for branch in (node.then, node.otherwise):
             if not isinstance(branch, Local):
                 yield from _early(branch)
-    elif isinstance(node, Call) and _is_higher(node, _HIGHER):
-        yield _finding(node, "nobody uses this value", "leave it out, or give it a name to use")
-    elif isinstance(node, _PLAIN) or _is_for_its_value(node):
+    elif (isinstance(node, Call) and _is_higher(node, IDLE)) or isinstance(node, PLAIN) or _is_for_its_value(node):
         yield _finding(node, "nobody uses this value", "leave it out, or give it a name to use")
     elif isinstance(node, Call) and isinstance(node.callee, Const):
         task = node.callee.value
@@ -128,7 +119,7 @@ def _findings(node: Any) -> Iterator[Diagnostic]:
 def _early(branch: Any) -> Iterator[Diagnostic]:
     """Yield a diagnostic for a value that is meant to be returned early."""
     is_nil = isinstance(branch, Const) and branch.value in (None, ())
-    if not is_nil and (isinstance(branch, _PLAIN) or _is_for_its_value(branch)):
+    if not is_nil and (isinstance(branch, PLAIN) or _is_for_its_value(branch)):
         yield _finding(
             branch,
             "nobody uses this value: the last form of a body gives its value",

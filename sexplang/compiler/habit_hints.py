@@ -22,7 +22,32 @@ MOST_SHOWN = 160
 """The greatest length of a rewritten call in a hint."""
 
 _NOUNS = frozenset(
-    ["agent", "box", "cache", "cell", "class", "class-of", "clock", "constant", "date", "datetime", "day", "default", "embedding", "env", "exception", "fail", "head", "hour", "in", "index", "info", "init", "input", "instant", "interface", "it", "item", "items", "key", "limit", "lines", "lock", "lookup", "max-of", "min-of", "minimum", "maximum", "mode", "month", "name", "next", "no", "numbers", "object", "off", "on", "only", "order", "output", "pairs", "parser", "position", "process", "prompt", "promise", "property", "record", "reset", "save", "say", "search", "set", "show", "signal", "state", "string", "struct", "symbol", "system", "tail", "task", "text", "time", "timeout", "timestamp", "top", "total", "transform", "type", "unit", "use", "var", "vec", "vector", "warn", "window", "words", "yes", "year", "number", "number-of", "generate", "complete", "template-string", "chat", "call", "check", "some-value", "content", "table", "dict", "hash", "array"]
+    [
+        *("agent", "box", "cache", "cell", "class", "class-of", "clock", "constant", "date"),
+        *("datetime", "day", "default", "embedding", "env", "exception", "fail", "head"),
+        *("hour", "in", "index", "info", "init", "input", "instant", "interface", "it", "item"),
+        *("items", "key", "limit", "lines", "lock", "lookup", "max-of", "min-of", "minimum"),
+        *(
+            "maximum",
+            "mode",
+            "month",
+            "name",
+            "next",
+            "no",
+            "numbers",
+            "object",
+            "off",
+            "on",
+            "only",
+        ),
+        *("order", "output", "pairs", "parser", "position", "process", "prompt", "promise"),
+        *("property", "record", "reset", "save", "say", "search", "set", "show", "signal"),
+        *("state", "string", "struct", "symbol", "system", "tail", "task", "text", "time"),
+        *("timeout", "timestamp", "top", "total", "transform", "type", "unit", "use", "var"),
+        *("vec", "vector", "warn", "window", "words", "yes", "year", "number", "number-of"),
+        *("generate", "complete", "template-string", "chat", "call", "check", "some-"),
+        *("value", "content", "table", "dict", "hash", "array"),
+    ]
 )
 """Words that a program may well use for a value of its own: they are habits at the head of a call
 alone."""
@@ -60,7 +85,7 @@ def _rename(c: Lowering, row: Habit, span: Span, call: ListForm | None) -> Sugge
     """Return the suggestion of another name, with its parameters. The edit puts the arguments in
     their order, if they are written in another one."""
     operands = call.items[1:] if call is not None else ()
-    params = _shown_parameters(c, row.name, len(operands))
+    params = _parameters_for(c, row.name, len(operands))
     if params is None or row.name in RESERVED:
         usage = SHAPES[row.name].syntax if row.name in RESERVED else row.name
         return Suggestion(f"write `{usage}`", _edits(span, row.name))
@@ -117,7 +142,7 @@ def _is_lambda(form: Form) -> bool:
     return word_of(form) in ("lambda", "fn")
 
 
-def _shown_parameters(c: Lowering, name: str, count: int) -> list[str] | None:
+def _parameters_for(c: Lowering, name: str, count: int) -> list[str] | None:
     """Return the parameters of a name of the prelude for `count` arguments; None if they are not
     known."""
     params = _parameters(c, name)
@@ -161,7 +186,7 @@ def _rewrite(found: Sequence[Habit], call: ListForm) -> Suggestion | None:
             return Suggestion(row.hint, is_form=row.is_form)
         text = _fill(row.template, bound)
         is_short = len(text) <= MOST_SHOWN and "\n" not in text and "`" not in text
-        hint = f"write `{text}`" if is_short else row.hint
+        hint = row.hint.replace(f"`{row.template}`", f"`{text}`") if is_short else row.hint
         return Suggestion(hint, (Edit(call.span, text),), row.is_form)
     return None
 

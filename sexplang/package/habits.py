@@ -81,10 +81,12 @@ def _row(text: str) -> Habit:
     mark, _, meant = hint.partition(" ")
     if mark not in ("=", "->"):
         return Habit(tuple(names.split()), hint, example, pattern=pattern, is_form=bool(pattern))
-    hint = f"write `{meant}`"
     if not pattern:
-        return Habit(tuple(names.split()), hint, example, meant)
-    return Habit(tuple(names.split()), hint, example, "", pattern, meant, mark == "->")
+        return Habit(tuple(names.split()), f"write `{meant}`", example, meant)
+    why = meant.partition(": ")[0] if meant[0].isalpha() and ": " in meant else ""
+    template = meant.removeprefix(why).removeprefix(": ")
+    hint = f"{why + ': ' if why else ''}write `{template}`"
+    return Habit(tuple(names.split()), hint, example, "", pattern, template, mark == "->")
 
 
 @cache
@@ -100,7 +102,16 @@ _NAMESPACES = {"clojure.string": "str", "string": "str", "s": "str", "clojure.se
 """Aliases of namespaces, and the one that the table has."""
 
 _OWNERS = frozenset(
-    ["array", "bt", "cl", "cl-ppcre", "collections", "copy", "console", "csv", "date", "datetime", "dict", "fs", "functools", "hashlib", "io", "itertools", "json", "list", "lodash", "map", "math", "np", "number", "object", "operator", "os", "os.path", "path", "pd", "process", "promise", "r", "random", "re", "set", "shutil", "statistics", "str", "string", "subprocess", "sys", "text", "time", "tuple", "uuid", "alexandria", "serapeum", "uiop", "_", "array.prototype", "string.prototype", "object.prototype", "datetime.datetime", "datetime.date", "builtins", "clojure.core", "pathlib", "asyncio", "textwrap"]
+    [
+        *("array", "bt", "cl", "cl-ppcre", "collections", "copy", "console", "csv", "date"),
+        *("datetime", "dict", "fs", "functools", "hashlib", "io", "itertools", "json", "list"),
+        *("lodash", "map", "math", "np", "number", "object", "operator", "os", "os.path", "path"),
+        *("pd", "process", "promise", "r", "random", "re", "set", "shutil", "statistics", "str"),
+        *("string", "subprocess", "sys", "text", "time", "tuple", "uuid", "alexandria"),
+        *("serapeum", "uiop", "_", "array.prototype", "string.prototype"),
+        *("object.prototype", "datetime.datetime", "datetime.date", "builtins"),
+        *("clojure.core", "pathlib", "asyncio", "textwrap"),
+    ]
 )
 """Modules and classes of other languages, whose members may be known by their name alone."""
 

@@ -477,13 +477,13 @@ def find_slips(program: Program) -> tuple[Diagnostic, ...]:
     """Return the slips of a program that give a wrong value, as far as its text shows them, in the
     order of the text."""
     from sexplang.analysis.own_nodes import own_nodes
-    from sexplang.analysis.slips.signs import has_signs
+    from sexplang.analysis.wrong_values.signs import has_signs
 
     if not has_signs(program, list(own_nodes(program))):
         return ()
-    from sexplang.analysis.slips.quick_slips import find_quick_slips
+    from sexplang.analysis.wrong_values.all_finders import find_wrong_values
 
-    return tuple(sorted(find_quick_slips(program), key=lambda each: each.labels[0].span.start))
+    return tuple(sorted(find_wrong_values(program), key=lambda each: each.labels[0].span.start))
 
 
 def inspect(program: Program, given: int = 0) -> "Report":

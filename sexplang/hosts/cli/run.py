@@ -74,7 +74,6 @@ def _run_check(settings: Settings, program: Program) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of `check` with --strict and before a model is paid; else the slips
     that give a wrong value."""
     if not settings.strict and not program.tasks:
-            return ()
         return find_slips(program)
     from sexplang.pipeline.pipeline import inspect
 

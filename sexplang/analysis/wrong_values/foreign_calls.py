@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from sexplang.analysis.own_nodes import own_units
-from sexplang.analysis.slips.signs import TOTALS
+from sexplang.analysis.wrong_values.signs import TOTALS
 from sexplang.terms.core import (
     Call,
     CallPrimitive,
@@ -27,7 +27,7 @@ def find_foreign_calls(program: Program, nodes: list[Any]) -> Iterator[Diagnosti
     """Yield a diagnostic for each of them."""
     for unit in own_units(program):
         for function in unit.functions:
-            yield from _marked_params(function)
+            yield from _find_marked_params(function)
     for node in nodes:
         if isinstance(getattr(node, "span", None), Made):
             continue
@@ -53,7 +53,7 @@ _MARKS |= {"&optional": "a (b default)", "&key": "a (b default)", "&aux": "a"}
 """Marks of parameters in other Lisps, and the parameters here."""
 
 
-def _marked_params(function: Function) -> Iterator[Diagnostic]:
+def _find_marked_params(function: Function) -> Iterator[Diagnostic]:
     for param in function.params:
         if param.name in _MARKS:
             yield Diagnostic(
@@ -126,7 +126,7 @@ def _primitive(node: CallPrimitive) -> Iterator[Diagnostic]:
     elif name in ("re-find", "re-matches", "re-seq", "re-split", "re-replace"):
         texts = [each.value for each in given if isinstance(each, Const)]
         if len(texts) == len(given) and all(isinstance(each, str) for each in texts):
-            yield from _swapped_pattern(node, [str(each) for each in texts])
+            yield from _find_swapped_pattern(node, [str(each) for each in texts])
 
 
 _FINDERS = ("index-of", "string-index", "string-index-right")
@@ -141,7 +141,7 @@ def _is_negative(node: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value < 0
 
 
-def _swapped_pattern(node: CallPrimitive, texts: list[str]) -> Iterator[Diagnostic]:
+def _find_swapped_pattern(node: CallPrimitive, texts: list[str]) -> Iterator[Diagnostic]:
     """Yield a diagnostic where the pattern is nowhere in the text, and would be after a swap."""
     pattern, text, *more = texts
     if _finds(pattern, text):

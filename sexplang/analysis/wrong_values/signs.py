@@ -1,6 +1,6 @@
 """Signs that a program may have a slip which gives a wrong value.
 
-They are coarse and quick, and import little: a run of a program without one does not load the slips.
+They are coarse and quick, and import little: a run without one does not load the slips.
 """
 
 from typing import Any

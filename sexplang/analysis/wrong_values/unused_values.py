@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from sexplang.analysis.own_nodes import nodes_in, own_units
-from sexplang.analysis.slips.signs import IDLE, PLAIN
+from sexplang.analysis.wrong_values.signs import IDLE, PLAIN
 from sexplang.terms.core import (
     Attempt,
     Call,
@@ -77,11 +77,11 @@ def _each_value(body: Any) -> Iterator[Diagnostic]:
                 yield _finding(
                     body,
                     f"`{body.names[0]}` has this value only to the end of the function",
-                    "write `(fold (lambda (acc x) …) init xs)`, or keep state: `(import std/state)`",
+                    "write `(fold (lambda (acc x) …) init xs)`, or `(import std/state)`",
                 )
             return
         body = body.body if isinstance(body, Let) else body.items[-1]
-    if _is_for_its_value(body) and not body.primitive.name.endswith("?"):
+    if isinstance(body, CallPrimitive) and body.primitive.name in _VALUED:
         yield _finding(
             body,
             "`for-each` uses no value of its function",
@@ -103,7 +103,7 @@ def _findings(node: Any) -> Iterator[Diagnostic]:
         for branch in (node.then, node.otherwise):
             if not isinstance(branch, Local):
                 yield from _early(branch)
-    elif (isinstance(node, Call) and _is_higher(node, IDLE)) or isinstance(node, PLAIN) or _is_for_its_value(node):
+    elif isinstance(node, PLAIN) or _is_for_its_value(node):
         yield _finding(node, "nobody uses this value", "leave it out, or give it a name to use")
     elif isinstance(node, Call) and isinstance(node.callee, Const):
         task = node.callee.value
@@ -128,6 +128,8 @@ def _early(branch: Any) -> Iterator[Diagnostic]:
 
 
 def _is_for_its_value(node: Any) -> bool:
+    if isinstance(node, Call):
+        return _is_higher(node, IDLE)
     if not isinstance(node, CallPrimitive):
         return False
     name = node.primitive.name

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sexplang.analysis.own_nodes import own_units
-from sexplang.analysis.slips.signs import SHOWING
+from sexplang.analysis.wrong_values.signs import SHOWING
 from sexplang.terms.core import Call, CallPrimitive, Const, Let
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Bind, Program
@@ -48,9 +48,9 @@ def find_foreign_texts(program: Program, nodes: list[Any]) -> Iterator[Diagnosti
         if not name or isinstance(node.span, Made):
             continue
         if name in SHOWING:
-            yield from _unfilled(node, name, names)
+            yield from _find_format(node, name, names)
         elif name == "a task":
-            yield from _uninterpolated(node, names)
+            yield from _find_interpolation(node, names)
         elif name in _LITERAL_PARTS and len(node.arguments) > _LITERAL_PARTS[name]:
             part = node.arguments[_LITERAL_PARTS[name]]
             if _is_regex(part):
@@ -79,7 +79,7 @@ def _names(program: Program, nodes: list[Any]) -> set[str]:
     return names
 
 
-def _unfilled(node: Any, name: str, names: set[str]) -> Iterator[Diagnostic]:
+def _find_format(node: Any, name: str, names: set[str]) -> Iterator[Diagnostic]:
     values = node.arguments[1:] if name == "log" else node.arguments
     if len(values) > 1 and _is_text(values[0]):
         mark = re.search(_MARKS, values[0].value)
@@ -90,21 +90,21 @@ def _unfilled(node: Any, name: str, names: set[str]) -> Iterator[Diagnostic]:
                 f"write `{_FORMATTED.get(name, _FORMAT)}`, where `~a` is a value's text",
             )
             return
-    yield from _uninterpolated(node, names)
+    yield from _find_interpolation(node, names)
 
 
-def _uninterpolated(node: Any, names: set[str]) -> Iterator[Diagnostic]:
+def _find_interpolation(node: Any, names: set[str]) -> Iterator[Diagnostic]:
     for text in node.arguments:
         found = re.search(_NAMED, text.value) if _is_text(text) else None
         if found is not None and found[1].partition(".")[0] in names:
             yield _warn(
                 text,
                 f"a text has no values in it: `{found[0]}` stays as it is",
-                f"write {_joined(text.value, names)}",
+                f"write {_join_values(text.value, names)}",
             )
 
 
-def _joined(text: str, names: set[str]) -> str:
+def _join_values(text: str, names: set[str]) -> str:
     """Return the call of `str` that gives a text with its names filled in."""
     parts = []
     last = 0

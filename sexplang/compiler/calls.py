@@ -124,7 +124,9 @@ def _not_callable(c: Lowering, form: ListForm, head: Literal) -> Core:
         head.span,
         "only a function can be called",
         "this is data",
-        hint="a list of values is written `[a b c]`",
+        hint="write `(null? xs)`"
+        if head.span.text == "null"
+        else "a list of values is written `[a b c]`",
     )
 
 
@@ -365,6 +367,8 @@ def check_count(
         wanted = str(least) if most == least else f"{least} to {most}"
     noun = "argument" if least == 1 and most in (1, None) else "arguments"
     usage = f"`({' '.join([name, *params])})`" if params else usage
+    if name in _OTHERWISE and count >= _OTHERWISE[name][0]:
+        usage = _OTHERWISE[name][1]
     c.report(
         "wrong-arity",
         form.span,
@@ -373,6 +377,13 @@ def check_count(
         hint=f"write {usage}" if usage else None,
     )
     return False
+
+
+_OTHERWISE = {
+    "values": (2, "`[a b]`: several values are a list"),
+    "assoc": (3, "`(put t key value)`: it gives a changed copy"),
+}
+"""Functions that take more arguments in other languages: how many, and what to write."""
 
 
 def label_form(form: ListForm, text: str) -> Form:

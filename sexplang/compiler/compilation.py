@@ -18,7 +18,7 @@ from sexplang.compiler.forms.shapes import RESERVED, SHAPES
 from sexplang.terms.classes.node import define, evolve, node
 from sexplang.terms.core import ClauseKind, Const, Core
 from sexplang.terms.diagnostic import Diagnostic, Edit, Label, Severity
-from sexplang.terms.form import MARK, Form, ListForm, Name, source_name
+from sexplang.terms.form import MARK, Form, ListForm, Name, VectorForm, source_name
 from sexplang.terms.macro import Expander, Macro
 from sexplang.terms.program import Export, Function, Input
 from sexplang.terms.source import Made, Span
@@ -422,7 +422,15 @@ class Lowering:
         hint: str | None = None,
         edits: tuple[Edit, ...] = (),
     ) -> Const:
-        """Report a form that does not follow its syntax; `at` is the part that does not fit."""
+        """Report a form that does not follow its syntax; `at` is the part that does not fit. A list
+        in brackets where one in parentheses belongs can be edited."""
+        if hint is None and type(at) is VectorForm and "`(" in words:
+            text = f"({at.span.text[1:-1]})"
+            shown = f": `{text}`" if len(text) < 60 and "`" not in text else ""
+            hint, edits = (
+                f"brackets make lists of values; use parentheses{shown}",
+                (Edit(at.span, text),),
+            )
         head = form.items[0]
         assert isinstance(head, Name)
         syntax = SHAPES[head.text].syntax.replace(") or (", ")` or `(")

@@ -28,7 +28,7 @@ from sexplang.compiler.macros import (
 from sexplang.compiler.names import report_early_use
 from sexplang.terms.classes.node import define, field, node
 from sexplang.terms.core import Const, Core, Known, Lambda, Let, Local, Seq
-from sexplang.terms.diagnostic import Label
+from sexplang.terms.diagnostic import Edit, Label
 from sexplang.terms.form import MARK, Form, ListForm, Literal, Name, VectorForm, source_name
 from sexplang.terms.program import Bind, Export, Function, Item, Parameter
 from sexplang.terms.source import Span
@@ -277,6 +277,29 @@ def _definitions(
     return [Definition(form, one, True, value=Literal(None, span=form.span)) for one in names]
 
 
+def _too_long(c: Lowering, form: ListForm, target: Name, again: bool) -> Definition:
+    """Report a definition of a name with more than a value. Its name is bound."""
+    _, _, params, *rest = form.items
+    hint = "several forms: `(begin e…)`"
+    edits: tuple[Edit, ...] = ()
+    if isinstance(params, (ListForm, VectorForm)) and all(
+        type(one) is Name for one in params.items
+    ):
+        names = " ".join([one.span.text for one in (target, *params.items)])
+        hint = f"write `(define ({names}) …)`"
+        edits = (Edit(_between(target.span, params.span), f"({names})"),)
+        c.refused.update(one.spelling for one in params.items if type(one) is Name)
+    elif type(params) is Name and params.text == "=" and len(rest) == 1:
+        hint = f"write `({form.items[0].span.text} {target.text} {excerpt(rest[0].span.text)})`"
+    c.report_malformed(form, form.items[3], "nothing more fits here", hint=hint, edits=edits)
+    return Definition(form, target, again, value=Literal(None, span=form.span))
+
+
+def _between(first: Span, last: Span) -> Span:
+    """Return the span from the beginning of one to the end of another."""
+    return Span(first.source, first.start, last.end)
+
+
 def _definition(
     c: Lowering, form: ListForm, again: bool, used: dict[str, Name]
 ) -> Definition | None:
@@ -303,9 +326,7 @@ def _definition(
     if not c.is_bindable(target):
         return None
     if len(items) > 3:
-        c.report_malformed(
-            form, items[3], "nothing more fits here", hint="several forms: `(begin e…)`"
-        )
+        return _too_long(c, form, target, again)
     value = expand_head(c, items[2], used)
     if is_lambda(value):
         assert isinstance(value, ListForm)
@@ -483,10 +504,15 @@ def bindings_of(
     out: list[tuple[Name, Form]] = []
     seen: dict[str, Span] = {}
     if type(listing) is not ListForm:
-        hint = "use parentheses: `((name e) …)`" if type(listing) is VectorForm else None
-        c.report_malformed(
-            form, listing, "I expected a list of bindings `((name e) …)` here", hint=hint
-        )
+        hint: str | None = None
+        edits: tuple[Edit, ...] = ()
+        if type(listing) is VectorForm:
+            hint = "use parentheses: `((name e) …)`"
+            texts = [one.span.text for one in listing.items]
+            pairs = [f"({' '.join(texts[at : at + 2])})" for at in range(0, len(texts), 2)]
+            edits = (Edit(listing.span, f"({' '.join(pairs)})"),) if len(texts) % 2 == 0 else ()
+        words = "I expected a list of bindings `((name e) …)` here"
+        c.report_malformed(form, listing, words, hint=hint, edits=edits)
         if type(listing) is VectorForm:  # its names are bound, so that their uses are no errors
             names = [one for one in listing.items[::2] if type(one) is Name]
             nil = Literal(None, span=listing.span)
@@ -510,7 +536,13 @@ def _pairs(c: Lowering, form: ListForm, listing: ListForm) -> Iterator[ListForm]
     if items and type(items[0]) is Name:
         is_pair = len(items) == 2
         hint = f"two pairs of parentheses: `({excerpt(listing.span.text)})`" if is_pair else None
-        c.report_malformed(form, items[0], "I expected a binding `(name e)` here", hint=hint)
+        edits = (Edit(listing.span, f"({listing.span.text})"),) if is_pair else ()
+        if all(type(one) is Name for one in items) and not is_pair:
+            hint = (
+                f"each name has a value: `({' '.join(f'({one.span.text} nil)' for one in items)})`"
+            )
+        words = "I expected a binding `(name e)` here"
+        c.report_malformed(form, items[0], words, hint=hint, edits=edits)
         items = (listing,)
     for pair in items:
         if type(pair) is ListForm and len(pair.items) == 2:
@@ -518,6 +550,9 @@ def _pairs(c: Lowering, form: ListForm, listing: ListForm) -> Iterator[ListForm]
             continue
         if pair is not listing:
             c.report_malformed(form, pair, "I expected a binding `(name e)` here")
+        if type(pair) is VectorForm and len(pair.items) == 2 and type(pair.items[0]) is Name:
+            yield ListForm(pair.items, span=pair.span)
+            continue
         names = pair.items[:1] if type(pair) is ListForm else (pair,)
         for name in names:
             if type(name) is Name and name.text not in RESERVED:

@@ -253,7 +253,12 @@ class Builder:
                 return self._standard(module)
         except FileNotFoundError:
             pass
-        raise diagnose("import-not-found", f"there is no `{path}`", span)
+        from sexplang.package.habits import list_modules
+
+        modules = ", ".join([f"`std/{each}`" for each in list_modules()])
+        raise diagnose(
+            "import-not-found", f"there is no `{path}`", span, hint=f"there are {modules}"
+        )
 
     def _templates(self, source: Source, main: bool = False) -> dict[str, Export]:
         known = self.exports.get(source.name)

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from sexplang.analysis.own_nodes import own_units
 from sexplang.analysis.wrong_values.signs import TOTALS
 from sexplang.terms.core import (
     Call,
@@ -25,9 +24,6 @@ from sexplang.terms.values.value import Higher
 
 def find_foreign_calls(program: Program, nodes: list[Any]) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each of them."""
-    for unit in own_units(program):
-        for function in unit.functions:
-            yield from _find_marked_params(function)
     for node in nodes:
         if isinstance(getattr(node, "span", None), Made):
             continue
@@ -45,23 +41,6 @@ def find_foreign_calls(program: Program, nodes: list[Any]) -> Iterator[Diagnosti
                 node.body,
                 "this function is made each time and never called",
                 "the body of `(loop n e…)` is no function: write what is to be done",
-            )
-
-
-_MARKS = {"&": "a b . rest", "&rest": "a . rest", "&body": "a . rest", "...": "a . rest"}
-_MARKS |= {"&optional": "a (b default)", "&key": "a (b default)", "&aux": "a"}
-"""Marks of parameters in other Lisps, and the parameters here."""
-
-
-def _find_marked_params(function: Function) -> Iterator[Diagnostic]:
-    for param in function.params:
-        if param.name in _MARKS:
-            yield Diagnostic(
-                "foreign-call",
-                f"`{param.name}` is a parameter like any other here",
-                (Label(function.span, "of this function"),),
-                hint=f"write `({_MARKS[param.name]})`",
-                severity="warning",
             )
 
 

@@ -52,8 +52,6 @@ def has_signs(program: Program, nodes: list[Any]) -> bool:
                     return True
             elif isinstance(item.value, core.Const) and is_empty(item.value.value):
                 empty.add(item.name)
-        if any(param.name[0] in "&." for each in unit.functions for param in each.params):
-            return True
     empty |= {name for node in nodes if type(node) is core.Let for name in _empty_names(node)}
     return any(_is_sign(program, node, empty) for node in nodes)
 

@@ -124,7 +124,7 @@ def test_warnings_count_with_strict_alone(program):
 
 
 def test_a_run_does_not_load_what_check_knows(tmp_path):
-    """Start-up pays for nothing that it does not use: the signs of a slip are all that is loaded."""
+    """Start-up pays for nothing that it does not use: the signs of a slip alone are loaded."""
     import subprocess
 
     watch = (

@@ -81,7 +81,7 @@ def test_a_row_is_for_names_that_there_are_not():
     ],
 )
 def test_a_name_is_found_however_it_is_spelled(text, written):
-    """With its module or class, as a method, in camels and snakes, with the marks of its language."""
+    """With its module or class, as a method, in another case, with the marks of its language."""
     assert written in hint(text)
 
 

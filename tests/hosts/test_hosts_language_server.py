@@ -66,7 +66,7 @@ def test_what_a_hint_says_for_certain_is_a_quick_fix(editor):
     editor.findings("a.sexp")
     where = lsp.Range(lsp.Position(1, 1), lsp.Position(1, 12))
 
-    assert [("write `(string-upcase s)`", [lsp.TextEdit(where, "string-upcase")])] == (
+    assert [("write `(string-upcase s)`", (lsp.TextEdit(where, "string-upcase"),))] == (
         editor.quick_fixes("a.sexp", lsp.Range(lsp.Position(1, 3), lsp.Position(1, 3)))
     )
     start = lsp.Position(0, 0)

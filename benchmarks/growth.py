@@ -28,7 +28,7 @@ from attrs import frozen
 
 from benchmarks.measure import seconds
 
-TABLES = ("growth_replies", "growth_schemas", "growth_index", "growth_editor")
+TABLES = ("growth_replies", "growth_schemas", "growth_index", "growth_editor", "growth_library")
 
 COUNTED, TIMED = 1.15, 1.3
 SIZES = (1, 2, 4, 8)

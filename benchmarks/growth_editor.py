@@ -8,17 +8,18 @@ from sexplang.hosts.language_server.completion import offers
 from sexplang.hosts.language_server.editor import symbols
 from sexplang.hosts.language_server.findings import check_document, to_protocol
 from sexplang.hosts.language_server.hover import hover
-from sexplang.hosts.language_server.language_names import prelude
 from sexplang.hosts.language_server.library import Library
 from sexplang.hosts.language_server.positions import Places
+from sexplang.hosts.language_server.signature_help import find_calls
 from sexplang.hosts.language_server.tolerant_tree import forms_of
+from sexplang.hosts.reference.name_entries import table
 from sexplang.hosts.tokens import tokens
 from sexplang.terms.source import Source
 
 Make = Callable[[int], str]
 
 NAME = "/program.sexp"
-prelude()  # read once for all, and not counted
+table()  # read once for all, and not counted
 
 
 def _names(n: int, word: str) -> str:
@@ -46,6 +47,8 @@ SHAPES: dict[str, Make] = {
     "operations of one handler": lambda n: (
         f"(handle 1 {' '.join(f'((read-file p{at}) resume p{at})' for at in range(n))})"
     ),
+    "calls of nothing known": lambda n: "(x " * n + "1" + ")" * n,
+    "calls of values": lambda n: f"(define x [{_names(n, 'a')}])\n" + "(x " * n + "1" + ")" * n,
     "defaults": lambda n: "(define (f (a " * n + "1" + ")) 1)" * n,
 }
 
@@ -79,6 +82,12 @@ def _offered(text: str) -> int:
     return opcodes(lambda: offers(library, outline, len(text) - 1))
 
 
+def _signed(text: str) -> int:
+    outline = _library(text).outline(NAME)
+    places = (len(text) // 2, len(text) - 1)
+    return opcodes(lambda: [find_calls(outline, place) for place in places])
+
+
 def _grown(text: str) -> int:
     found = list(tokens(text))
     return opcodes(lambda: forms_of(Source(NAME, text), found))
@@ -88,6 +97,7 @@ ROUTINES = (
     *(Routine(f"editor, findings: {name}", make, _shown, 250) for name, make in SHAPES.items()),
     *(Routine(f"editor, outline: {name}", make, _outlined, 250) for name, make in SHAPES.items()),
     *(Routine(f"editor, offers: {name}", make, _offered, 250) for name, make in SHAPES.items()),
+    *(Routine(f"editor, signature: {name}", make, _signed, 250) for name, make in SHAPES.items()),
     *(
         Routine(f"editor, brackets: {name}", SHAPES[name], _grown, 1_000)
         for name in ("brackets that do not fit", "brackets of three kinds", "quoted")

@@ -34,6 +34,7 @@ from sexplang.analysis.unused_names import find_unused
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.core import Clause
 from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.form import source_name
 from sexplang.terms.program import Bind, Function, Program, Unit
 from sexplang.terms.source import Made, Span
 from sexplang.terms.texts.nearest import did_you_mean
@@ -224,7 +225,7 @@ def _row(m: AbstractInterpreter, function: Function, environment: Environment) -
     from sexplang.analysis.domain.values import Closure, Param
     from sexplang.analysis.interpreter.call_rules import enter_function
 
-    names = [param.name for param in function.params]
+    names = [source_name(param.name) for param in function.params]
     if function.rest is not None:
         names.append(function.rest)
     given = tuple([m.values.make(Param, name) for name in names])
@@ -315,18 +316,28 @@ def _like(name: str, known: Collection[str]) -> str:
     return did_you_mean(name, sorted(known), otherwise)
 
 
+def _function_of(program: Program, tool: str) -> Function | None:
+    """Return the function of a tool's name."""
+    return next((unit.tools[tool] for unit in program.units if tool in unit.tools), None)
+
+
 def _missing(program: Program, tool: str) -> str:
-    if any(tool in unit.tools for unit in program.units):
-        return "the function of that name has no doc"
+    function = _function_of(program, tool)
+    if function is not None:
+        why = "a pattern for a parameter" if function.doc else "no doc"
+        return f"the function of that name has {why}"
     if any(task.name == tool for task in program.tasks):
         return "the task of that name is private"
     return "neither the language nor the program has one of that name"
 
 
 def _instead(program: Program, tool: str) -> str:
-    function = next((unit.tools[tool] for unit in program.units if tool in unit.tools), None)
+    function = _function_of(program, tool)
+    if function is not None and function.doc:
+        return "give the parameter a name, and take it apart in the body: `(bind [a b] name)`"
     if function is not None:
-        params = " ".join([function.name, *[param.name for param in function.params]])
+        names = [source_name(param.name) for param in function.params]
+        params = " ".join([function.name, *names])
         return f'say what it is for, as its model reads it: (define ({params}) "…" …)'
     if any(task.name == tool for task in program.tasks):
         return f"call it `{tool.lstrip('_')}`: only public tasks can be asked for"

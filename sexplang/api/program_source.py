@@ -119,7 +119,8 @@ def _register(
     answers = {name: answer for name, answer in (effects or {}).items() if name not in OPERATIONS}
     for name in {**(primitives or {})}.keys() & answers.keys():
         raise bad_function(name, "it is an effect and a primitive", "give it as one of them")
-    names = {**PRIMITIVES, **HIGHER, **pipeline.STANDARD, "error": None, "timer": None}
+    # A name that is written in the language is hidden; a primitive is frozen by its name.
+    names = {**PRIMITIVES, **HIGHER, "error": None, "timer": None}
     check_names(answers, taken=names)
     check_names(primitives or {}, taken={**names, **OPERATIONS})
     return {

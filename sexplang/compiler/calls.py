@@ -31,7 +31,7 @@ from sexplang.terms.core import (
     Local,
 )
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name
-from sexplang.terms.program import Export, Function
+from sexplang.terms.program import Export, Function, is_label
 from sexplang.terms.texts.nearest import fewest_letters_off
 from sexplang.terms.values.abbreviation import excerpt
 from sexplang.terms.values.value import Higher, Operation, Primitive, Task
@@ -428,14 +428,19 @@ def places_of(
             "wrong-arity",
             form.span,
             f"`{shape.name}` needs {' and '.join(f'`{name}`' for name in missing)} too",
-            hint=f"add `{missing[0]}: …`",
+            hint=f"add `{missing[0]}: …`"
+            if is_label(missing[0])
+            else "a pattern is given by position",
         )
     return None
 
 
 def _unknown_label(c: Lowering, form: ListForm, shape: Signature, text: str) -> None:
-    close = fewest_letters_off(text, shape.params)
-    listed = ", ".join(f"`{name}`" for name in shape.params) or "no parameters"
+    known = [name for name in shape.params if is_label(name)]
+    close = fewest_letters_off(text, known)
+    listed = ", ".join(f"`{name}`" for name in known) or "no parameters"
+    if len(known) < len(shape.params):
+        listed = f"{', '.join(f'`{name}`' for name in shape.params)}; a pattern has no label"
     hint = f"did you mean `{close}:`?" if close else f"it has {listed}"
     if shape.is_task and text in _OF_CALLS:
         hint += (

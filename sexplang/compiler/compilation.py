@@ -340,11 +340,16 @@ class Lowering:
     # -- names
 
     def place(self, name: str, shape: Shape = None) -> Place:
-        """Reserve a slot in the environment; `_` reserves one without a name."""
-        place = Place(self.level, self.size, source_name(name), shape)
-        self.size += 1
+        """Reserve a slot in the environment and bind its name; `_` is none."""
+        place = self.slot(name, shape)
         if name != "_":
             self.names.bind(name, place)
+        return place
+
+    def slot(self, name: str, shape: Shape = None) -> Place:
+        """Reserve a slot in the environment."""
+        place = Place(self.level, self.size, source_name(name), shape)
+        self.size += 1
         return place
 
     def save_scope(self) -> tuple[int, int, int, int, Continuation | None]:

@@ -1,22 +1,26 @@
-"""Functions and bodies to core: parameters, statements and groups of definitions.
+"""Bodies to core: statements, definitions and groups of functions.
 
 The macros of a body are expanded when it is split into statements. Adjacent function definitions
 form one group.
 """
 
-from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 from sexplang.compiler.compilation import (
     LaterDefinition,
     Lowering,
     NamedFunction,
-    Signature,
     Steps,
     signature_of,
 )
-from sexplang.compiler.forms.shapes import RESERVED, word_of
+from sexplang.compiler.forms.patterns import (
+    PatternBinding,
+    bind_pattern,
+    is_pattern,
+    names_in,
+)
+from sexplang.compiler.forms.shapes import word_of
 from sexplang.compiler.macros import (
     Syntax,
     define_syntax,
@@ -25,182 +29,16 @@ from sexplang.compiler.macros import (
     macro_named,
     macro_of,
 )
-from sexplang.compiler.names import report_early_use
-from sexplang.terms.classes.node import define, field, node
+from sexplang.compiler.names import names_mentioned, report_early_use
+from sexplang.compiler.parameters import Draft, draft, finish, is_lambda
+from sexplang.terms.classes.node import node
 from sexplang.terms.core import Const, Core, Known, Lambda, Let, Local, Seq
 from sexplang.terms.diagnostic import Edit, Label
-from sexplang.terms.form import MARK, Form, ListForm, Literal, Name, VectorForm, source_name
-from sexplang.terms.program import Bind, Export, Function, Item, Parameter
+from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm, source_name
+from sexplang.terms.program import Bind, Export, Item
 from sexplang.terms.source import Span
 from sexplang.terms.values.abbreviation import excerpt
 from sexplang.terms.values.value import Procedure
-
-Body = Callable[[Lowering, tuple[Form, ...], int, Span], Any]
-
-
-@define(eq=False)
-class Draft:
-    """A function whose place in the table is reserved and whose body is not lowered yet."""
-
-    index: int
-    name: str
-    span: Span
-    body: tuple[Form, ...]
-    params: list[tuple[str, Form | None]] = field(factory=list)
-    rest: str | None = None
-    doc: str = ""
-
-    @property
-    def signature(self) -> Signature:
-        labels = self.labels
-        optional = frozenset(
-            [
-                label
-                for label, (_, default) in zip(labels, self.params, strict=True)
-                if default is not None
-            ]
-        )
-        return Signature(self.name, labels, optional, self.rest)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels of the parameters for calls: the names as written, without macro marks, unless
-        that is another parameter's name."""
-        texts = [name for name, _ in self.params]
-        if not any(MARK in text for text in texts):
-            return tuple(texts)
-        taken = Counter(map(source_name, texts))
-        return tuple(
-            [source_name(text) if taken[source_name(text)] == 1 else text for text in texts]
-        )
-
-
-def is_lambda(form: Form) -> bool:
-    """Return whether a form is `(lambda params body…)`."""
-    return (
-        type(form) is ListForm
-        and len(form.items) > 2
-        and type(form.items[0]) is Name
-        and form.items[0].text in ("lambda", "fn")
-    )
-
-
-def draft(
-    c: Lowering,
-    name: str,
-    params: Form | tuple[Form, ...],
-    body: tuple[Form, ...],
-    span: Span,
-) -> Draft:
-    """Reserve the function's place in the table and read its parameters.
-
-    A string before the last form of the body is the documentation.
-    """
-    made = Draft(c.first_function + len(c.functions), source_name(name), span, body)
-    c.functions.append(None)
-    if len(body) > 1 and type(body[0]) is Literal and isinstance(body[0].value, str):
-        made.doc = body[0].value
-        made.body = body[1:]
-    if isinstance(params, Name):
-        if c.is_bindable(params):
-            made.rest = params.text
-    elif isinstance(params, (tuple, ListForm)):
-        _read_params(c, made, params if isinstance(params, tuple) else params.items)
-    else:
-        hint = "use parentheses" if type(params) is VectorForm else None
-        _report_malformed(c, params, "I expected a list of parameters here", hint)
-    return made
-
-
-def _report_malformed(c: Lowering, at: Form, words: str, hint: str | None = None) -> None:
-    title = "parameters are written `(a (b default) . rest)`"
-    c.report("malformed-form", at.span, title, words, hint=hint)
-
-
-OPTIONAL = frozenset(("&optional", "&key", "&opt"))
-REST = frozenset(("&", "&rest", "&body", "&args"))
-"""Words of other Lisps between parameters."""
-
-
-def _read_params(c: Lowering, made: Draft, forms: tuple[Form, ...]) -> None:
-    seen: dict[str, Span] = {}
-    missing: Span | None = None
-    for at, form in enumerate(forms):
-        default: Form | None = None if missing is None else Literal(None, missing)
-        name = form
-        word = form.text if type(form) is Name else ""
-        if word in OPTIONAL or word in REST:
-            _foreign(c, form, word, forms[at + 1 : at + 2])
-            missing = form.span  # arguments may be omitted, so no call is reported
-        if word in OPTIONAL:
-            continue
-        if word == "." or word in REST:
-            if at == len(forms) - 2 and _is_new(c, forms[-1], seen):
-                made.rest = forms[-1].text  # type: ignore[union-attr]
-            elif at != len(forms) - 2:
-                _report_malformed(c, form, "I expected one name after this dot, the last parameter")
-            return
-        if type(form) is ListForm:
-            if len(form.items) != 2:
-                _report_malformed(c, form, "I expected a parameter here")
-                continue
-            name, default = form.items
-        if _is_new(c, name, seen):
-            assert isinstance(name, Name)
-            made.params.append((name.text, default))
-
-
-def _foreign(c: Lowering, form: Form, word: str, following: tuple[Form, ...]) -> None:
-    name = following[0].text if following and type(following[0]) is Name else "more"
-    if word in OPTIONAL:
-        hint = f"a parameter that may be left out is written with its default: `({name} default)`"
-    else:
-        hint = f"all further arguments are one list, the last parameter: write `. {name}`"
-    _report_malformed(c, form, f"`{word}` is a name like any other", hint)
-
-
-def _is_new(c: Lowering, form: Form, seen: dict[str, Span]) -> bool:
-    if not c.is_bindable(form, "I expected a parameter here"):
-        return False
-    assert isinstance(form, Name)
-    if form.text in seen and form.text != "_":
-        duplicate(c, form, seen[form.text])
-    seen.setdefault(form.text, form.span)
-    return True
-
-
-def duplicate(c: Lowering, name: Name, first: Span) -> None:
-    """Report a name that is bound twice at once."""
-    c.report(
-        "duplicate-name",
-        name.span,
-        f"`{name.text}` stands twice here",
-        "again here",
-        also=(Label(first, "first here"),),
-        hint="give one of them another name, or `_` if it is not used",
-    )
-
-
-def finish(c: Lowering, made: Draft, body: Body) -> Generator[Any, Any, Function]:
-    """Lower the defaults and the body in a new activation."""
-    place = c.save_scope()
-    c.activate(fence=1)
-    params: list[Parameter] = []
-    for label, (name, default) in zip(made.labels, made.params, strict=True):
-        core: Core | None = None
-        if default is not None:
-            core = yield c.lower(default)
-        params.append(Parameter(label, core))
-        c.place(name)
-    if made.rest is not None:
-        c.place(made.rest)
-    inner = yield body(c, made.body, 0, made.span)
-    c.restore_scope(place)
-    function = Function(
-        made.index, made.name, tuple(params), made.rest, inner, made.span, made.doc, c.size
-    )
-    c.functions[made.index - c.first_function] = function
-    return function
 
 
 @node(eq=False)
@@ -208,18 +46,27 @@ class Definition:
     """`(define name e)`, `(define (name param…) body…)` or `(bind name e)`.
 
     A function has `params` and `body`; anything else has a `value`, a form or a generator of
-    core (an input).
+    core (an input). With a `pattern`, there may be any number of names.
     """
 
     form: Form
-    name: Name
+    names: tuple[Name, ...]
     again: bool
     value: Any = None
     params: Form | tuple[Form, ...] | None = None
     body: tuple[Form, ...] = ()
+    pattern: Form | None = None
+
+    @property
+    def name(self) -> Name:
+        """The only name, where there is no pattern."""
+        return self.names[0]
 
 
 Statement = Definition | Syntax | Form
+
+Part = Item | PatternBinding
+"""A lowered statement. A pattern's names are bound for the parts after it."""
 
 
 def split(c: Lowering, forms: Iterable[Form]) -> list[Statement]:
@@ -257,42 +104,48 @@ def split(c: Lowering, forms: Iterable[Form]) -> list[Statement]:
 def _hide(c: Lowering, item: Definition | Syntax, used: dict[str, Name]) -> None:
     """Shadow a macro by a definition of its name. The macro must not have been used in this
     body."""
-    name = item.name.text
-    if name in used:
-        report_early_use(c, used.pop(name), LaterDefinition(item.name.span, False))
-    if isinstance(item, Definition) and macro_named(c, item.name, c.names.find(name)):
-        c.names.bind(name, LaterDefinition(item.name.span, item.params is not None))
+    for name in item.names if isinstance(item, Definition) else (item.name,):
+        if name.text in used:
+            report_early_use(c, used.pop(name.text), LaterDefinition(name.span, False))
+        if isinstance(item, Definition) and macro_named(c, name, c.names.find(name.text)):
+            c.names.bind(name.text, LaterDefinition(name.span, item.params is not None))
 
 
 def _definitions(
     c: Lowering, form: ListForm, again: bool, used: dict[str, Name]
 ) -> list[Definition]:
-    """Return the definition of a form. A malformed one with `[a b]` for a name binds these names
-    too."""
+    """Return the definition of a form. A malformed one binds its names too, so that their uses are
+    not reported."""
     made = _definition(c, form, again, used)
-    target = form.items[1] if len(form.items) > 2 else form
-    if made is not None or type(target) is not VectorForm:
-        return [made] if made is not None else []
-    names = [one for one in target.items if type(one) is Name and one.text not in RESERVED]
-    return [Definition(form, one, True, value=Literal(None, span=form.span)) for one in names]
+    if made is not None:
+        return [made]
+    target = form.items[1] if len(form.items) > 1 else form
+    parts = target.items if type(target) is ListForm and target is not form else (target,)
+    nil = Literal(None, span=form.span)
+    names = [name for part in parts for name in names_in(part)]
+    return [Definition(form, (name,), True, value=nil) for name in names]
 
 
-def _too_long(c: Lowering, form: ListForm, target: Name, again: bool) -> Definition:
-    """Report a definition of a name with more than a value. Its name is bound."""
+def _report_length(c: Lowering, form: ListForm, target: Form) -> None:
+    """Report a definition of a name with more than a value."""
     _, _, params, *rest = form.items
     hint = "several forms: `(begin e…)`"
     edits: tuple[Edit, ...] = ()
-    if isinstance(params, (ListForm, VectorForm)) and all(
-        type(one) is Name for one in params.items
-    ):
-        names = " ".join([one.span.text for one in (target, *params.items)])
+    if type(target) is Name and _are_names(params):
+        names = " ".join([one.span.text for one in (target, *params.items)])  # type: ignore[union-attr]
         hint = f"write `(define ({names}) …)`"
         edits = (Edit(_between(target.span, params.span), f"({names})"),)
-        c.refused.update(one.spelling for one in params.items if type(one) is Name)
+        c.refused |= names_mentioned(params)
     elif type(params) is Name and params.text == "=" and len(rest) == 1:
-        hint = f"write `({form.items[0].span.text} {target.text} {excerpt(rest[0].span.text)})`"
+        word, name, value = form.items[0].span.text, target.span.text, rest[0].span.text
+        hint = f"write `({word} {name} {excerpt(value)})`"
     c.report_malformed(form, form.items[3], "nothing more fits here", hint=hint, edits=edits)
-    return Definition(form, target, again, value=Literal(None, span=form.span))
+
+
+def _are_names(form: Form) -> bool:
+    """Return whether a form is a list of names, in parentheses or brackets."""
+    is_list = type(form) is ListForm or type(form) is VectorForm
+    return is_list and all(type(one) is Name for one in form.items)  # type: ignore[union-attr]
 
 
 def _between(first: Span, last: Span) -> Span:
@@ -306,34 +159,37 @@ def _definition(
     items = form.items
     if len(items) < 3:
         c.report_malformed(form, form, "something is missing here")
-        if len(items) < 2 or type(items[1]) is not Name or not c.is_bindable(items[1]):
-            return None
-        # Bound too, so that their uses are not reported.
-        return Definition(form, items[1], again, value=Literal(None, span=form.span))
+        return None
     target = items[1]
-    if type(target) is ListForm and target.items and not again:
+    if type(target) is ListForm and target.items and not again and not is_pattern(target):
         if not c.is_bindable(target.items[0], "I expected the name of the function here"):
             return None
         name = target.items[0]
         assert isinstance(name, Name)
-        return Definition(form, name, again, params=target.items[1:], body=items[2:])
-    if type(target) is not Name:
+        return Definition(form, (name,), again, params=target.items[1:], body=items[2:])
+    if type(target) is not Name and not is_pattern(target):
         hint = "a function is defined with `define`" if type(target) is ListForm else None
-        if type(target) is VectorForm:
-            hint = "several names: `(match e ([a b] body…))`"
+        if word_of(target) == "quote":
+            hint = f"the name alone: `{target.span.text.removeprefix(_QUOTE)}`"
         c.report_malformed(form, target, "I expected a name here", hint=hint)
         return None
-    if not c.is_bindable(target):
+    if type(target) is Name and not c.is_bindable(target):
         return None
     if len(items) > 3:
-        return _too_long(c, form, target, again)
+        _report_length(c, form, target)
+        return None
     value = expand_head(c, items[2], used)
+    if type(target) is not Name:
+        return Definition(form, tuple(names_in(target)), again, value=value, pattern=target)
     if is_lambda(value):
         assert isinstance(value, ListForm)
         params = value.items[1]
         if type(params) in (ListForm, Name):
-            return Definition(form, target, again, params=params, body=value.items[2:])
-    return Definition(form, target, again, value=value)
+            return Definition(form, (target,), again, params=params, body=value.items[2:])
+    return Definition(form, (target,), again, value=value)
+
+
+_QUOTE = "'"
 
 
 def body(c: Lowering, forms: tuple[Form, ...], position: int, span: Span) -> Any:
@@ -350,16 +206,28 @@ def _body(c: Lowering, forms: tuple[Form, ...], position: int, span: Span) -> St
     return nest(items, span)
 
 
-def nest(items: list[Item], span: Span) -> Core:
-    """Nest the items of an inner body: each `Bind` becomes a `Let` around the rest."""
+def nest(items: list[Part], span: Span) -> Core:
+    """Nest the parts of an inner body: each `Bind` becomes a `Let` around the rest, each pattern a
+    match."""
     follow: list[Core] = []
     for item in reversed(items):
         if type(item) is Bind:
             rest = sequence(follow[::-1], span)
             follow = [Let((item.value,), rest, (item.name,), span=item.span)]
+        elif type(item) is PatternBinding:
+            follow = [item.around(sequence(follow[::-1], span))]
         else:
             follow.append(item)  # type: ignore[arg-type]
     return sequence(follow[::-1], span)
+
+
+def flatten(parts: list[Part]) -> Iterator[Item]:
+    """Yield the parts of a file's top level as items, which leave their names bound."""
+    for part in parts:
+        if type(part) is PatternBinding:
+            yield from part.items()
+        else:
+            yield part  # type: ignore[misc]
 
 
 def sequence(cores: list[Core], span: Span) -> Core:
@@ -378,10 +246,10 @@ def _opens_body(c: Lowering, form: Form) -> bool:
 
 def statements(
     c: Lowering, items: list[Statement], position: int, span: Span
-) -> Generator[Any, Any, list[Item]]:
+) -> Generator[Any, Any, list[Part]]:
     """Lower statements in order and leave their names bound."""
     _announce(c, items)
-    out: list[Item] = []
+    out: list[Part] = []
     at = 0
     while at < len(items):
         item = items[at]
@@ -397,12 +265,14 @@ def statements(
             while not item.again and at < len(items) and _joins(c, items[at], group):
                 at += 1
             yield _functions(c, group)
+        elif item.pattern is not None:
+            out += yield _match(c, item)
         else:
             out.append((yield _value(c, item)))
         if at == len(items):
             last = items[-1]
             is_defined = isinstance(last, Definition)
-            out.append(_result(c, last) if is_defined else Const(None, span=span))  # type: ignore[arg-type]
+            out.append(_result(c, last, out) if is_defined else Const(None, span=span))  # type: ignore[arg-type]
     return out
 
 
@@ -425,15 +295,16 @@ def _announce(c: Lowering, items: list[Statement]) -> None:
     for item in items:
         if not isinstance(item, (Definition, Syntax)):
             continue
-        name = item.name.text
         is_again = isinstance(item, Definition) and item.again
-        if name in seen and (not is_again or name in macros):
-            _report_duplicate(c, item.name, seen[name])
-        seen.setdefault(name, item.name.span)
-        if isinstance(item, Syntax):
-            macros.add(name)
-        elif not item.again or c.names.find(name) is None:
-            c.names.bind(name, LaterDefinition(item.name.span, item.params is not None))
+        for each in item.names if isinstance(item, Definition) else (item.name,):
+            name = each.text
+            if name in seen and (not is_again or name in macros):
+                _report_duplicate(c, each, seen[name])
+            seen.setdefault(name, each.span)
+            if isinstance(item, Syntax):
+                macros.add(name)
+            elif not item.again or c.names.find(name) is None:
+                c.names.bind(name, LaterDefinition(each.span, item.params is not None))
 
 
 def _report_duplicate(c: Lowering, name: Name, first: Span) -> None:
@@ -471,6 +342,22 @@ def _value(c: Lowering, item: Definition) -> Generator[Any, Any, Bind]:
     return Bind(source_name(name), value, span=item.form.span)
 
 
+def _match(c: Lowering, item: Definition) -> Generator[Any, Any, list[Part]]:
+    """Lower `(define [a b] e)` or `(bind [a b] e)`: the value, and its match."""
+    out: list[Part] = []
+    value: Core = yield c.lower(item.value)
+    if type(value) is not Local:
+        out.append(Bind("_", value, span=item.form.span))
+        value = Local(0, c.slot("_").index, "_", span=item.value.span)
+    later = [(name.text, c.names.table.get(name.text)) for name in item.names]
+    assert item.pattern is not None
+    made = yield bind_pattern(c, item.pattern, value, keeps_slot=True)
+    made.fit.bind(c)
+    for name, announced in later:
+        c.names.define(name, announced)
+    return [*out, made]
+
+
 def shape_of(c: Lowering, core: Core) -> Any:
     """Return the shape of the calls that a value takes."""
     if type(core) is Const and isinstance(core.value, Procedure):
@@ -482,9 +369,13 @@ def shape_of(c: Lowering, core: Core) -> Any:
     return None
 
 
-def _result(c: Lowering, last: Definition) -> Core:
+def _result(c: Lowering, last: Definition, parts: list[Part]) -> Core:
     """Return the value of a body that ends in a definition: the value for `bind`, nil for
     `define`."""
+    if last.pattern is not None:
+        (*_, made) = parts
+        assert isinstance(made, PatternBinding)
+        return made.value if last.again else Const(None, span=last.form.span)
     binding = c.names.find(last.name.text)
     if last.again and type(binding) is NamedFunction:
         return Known(0, binding.function, span=last.form.span)
@@ -495,65 +386,3 @@ def _result(c: Lowering, last: Definition) -> Core:
     ):
         return Local(0, c.size - 1, last.name.text, span=last.form.span)
     return Const(None, span=last.form.span)
-
-
-def bindings_of(
-    c: Lowering, form: ListForm, listing: Form, *, unique: bool
-) -> list[tuple[Name, Form]]:
-    """`((name e) …)`"""
-    out: list[tuple[Name, Form]] = []
-    seen: dict[str, Span] = {}
-    if type(listing) is not ListForm:
-        hint: str | None = None
-        edits: tuple[Edit, ...] = ()
-        if type(listing) is VectorForm:
-            hint = "use parentheses: `((name e) …)`"
-            texts = [one.span.text for one in listing.items]
-            pairs = [f"({' '.join(texts[at : at + 2])})" for at in range(0, len(texts), 2)]
-            edits = (Edit(listing.span, f"({' '.join(pairs)})"),) if len(texts) % 2 == 0 else ()
-        words = "I expected a list of bindings `((name e) …)` here"
-        c.report_malformed(form, listing, words, hint=hint, edits=edits)
-        if type(listing) is VectorForm:  # its names are bound, so that their uses are no errors
-            names = [one for one in listing.items[::2] if type(one) is Name]
-            nil = Literal(None, span=listing.span)
-            return [(one, nil) for one in names if one.text not in RESERVED]
-        return out
-    for pair in _pairs(c, form, listing):
-        name, value = pair.items
-        if c.is_bindable(name):
-            assert isinstance(name, Name)
-            if unique and name.text != "_" and name.text in seen:
-                duplicate(c, name, seen[name.text])
-                continue
-            seen.setdefault(name.text, name.span)
-            out.append((name, value))
-    return out
-
-
-def _pairs(c: Lowering, form: ListForm, listing: ListForm) -> Iterator[ListForm]:
-    """Yield the bindings. A malformed one has at least its name, so that its uses are bound."""
-    items = listing.items
-    if items and type(items[0]) is Name:
-        is_pair = len(items) == 2
-        hint = f"two pairs of parentheses: `({excerpt(listing.span.text)})`" if is_pair else None
-        edits = (Edit(listing.span, f"({listing.span.text})"),) if is_pair else ()
-        if all(type(one) is Name for one in items) and not is_pair:
-            hint = (
-                f"each name has a value: `({' '.join(f'({one.span.text} nil)' for one in items)})`"
-            )
-        words = "I expected a binding `(name e)` here"
-        c.report_malformed(form, items[0], words, hint=hint, edits=edits)
-        items = (listing,)
-    for pair in items:
-        if type(pair) is ListForm and len(pair.items) == 2:
-            yield pair
-            continue
-        if pair is not listing:
-            c.report_malformed(form, pair, "I expected a binding `(name e)` here")
-        if type(pair) is VectorForm and len(pair.items) == 2 and type(pair.items[0]) is Name:
-            yield ListForm(pair.items, span=pair.span)
-            continue
-        names = pair.items[:1] if type(pair) is ListForm else (pair,)
-        for name in names:
-            if type(name) is Name and name.text not in RESERVED:
-                yield ListForm((name, Literal(None, span=name.span)), span=pair.span)

@@ -18,7 +18,7 @@ from sexplang.compiler.compilation import (
 from sexplang.compiler.forms.shapes import PARTS, RESERVED, SHAPES
 from sexplang.terms.core import Const, Core, Known, Local, MakeTable, Path
 from sexplang.terms.diagnostic import Edit, Label
-from sexplang.terms.form import MARK, Form, ListForm, Name, TableForm, VectorForm
+from sexplang.terms.form import MARK, Form, ListForm, Name
 from sexplang.terms.macro import Macro
 from sexplang.terms.program import Export
 from sexplang.terms.source import Span
@@ -37,6 +37,19 @@ def mention(c: Lowering, form: Name, position: int) -> Core:
     if type(binding) is Continuation:
         c.note_use(binding, KEPT)
     return reference(c, binding, form)
+
+
+def names_mentioned(form: Form) -> frozenset[str]:
+    """Return all names in a form, and the heads of paths."""
+    found: set[str] = set()
+    work = [form]
+    while work:
+        form = work.pop()
+        if type(form) is Name:
+            found.update((form.text, split_path(form.text)[0]))
+        else:
+            work += getattr(form, "items", ())
+    return frozenset(found)
 
 
 def reference(c: Lowering, binding: Binding, form: Name) -> Core:
@@ -168,7 +181,7 @@ def report_unbound(c: Lowering, form: Name, call: ListForm | None = None) -> boo
     if c.names.find(name) is not None:
         title = f"`{name}` is a function and has no fields"
     if call is not None and found is not None and found.is_form:
-        c.refused.update(_names_in(call))
+        c.refused |= names_mentioned(call)
     hint, edits = (found.hint, found.edits) if found is not None else (None, ())
     c.report(
         "unbound-name",
@@ -206,18 +219,6 @@ def _suggest(
 
 def _is_suggested(name: str, binding: Binding) -> bool:
     return type(binding) is not LaterDefinition and MARK not in name
-
-
-def _names_in(form: Form) -> set[str]:
-    """Return the names in a form."""
-    names, work = set(), [form]
-    while work:
-        each = work.pop()
-        if isinstance(each, Name):
-            names.add(each.spelling)
-        elif isinstance(each, (ListForm, VectorForm, TableForm)):
-            work += each.items
-    return names
 
 
 def _name_first(c: Lowering, name: str) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 from sexplang.compiler.compilation import CheckTemplate, LoadSchema, Lowering, run
 from sexplang.compiler.forms.forms import BY_TYPE
 from sexplang.compiler.forms.shapes import RESERVED
-from sexplang.compiler.functions import split, statements
+from sexplang.compiler.functions import flatten, split, statements
 from sexplang.compiler.unit_interface import (
     Load,
     declare,
@@ -78,7 +78,7 @@ def compile_unit(
     top = sort(c, split(c, forms))
     declare(c, top, check_template, load_schema)
     whole = forms[0].span if forms else Span(Source(name, ""), 0, 0)
-    items: list[Item] = run(statements(c, top.statements, 0, whole))
+    items: list[Item] = [*flatten(run(statements(c, top.statements, 0, whole)))]
     if top.ends_in_declaration:
         items.append(Const(None, span=whole))
     findings = tuple(sorted(c.findings, key=_place))

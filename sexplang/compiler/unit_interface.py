@@ -18,9 +18,10 @@ from sexplang.compiler.compilation import (
     Signature,
     Steps,
 )
+from sexplang.compiler.forms.patterns import duplicate
 from sexplang.compiler.forms.quotation import datum
 from sexplang.compiler.forms.shapes import SHAPES, word_of
-from sexplang.compiler.functions import Definition, Statement, duplicate
+from sexplang.compiler.functions import Definition, Statement
 from sexplang.compiler.macros import Syntax
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.core import Const, Core, InputValue, Known, Local
@@ -86,7 +87,7 @@ def sort(c: Lowering, statements: list[Statement]) -> TopLevel:
         else:
             declared = declare_input(c, item)
             if declared is not None:
-                top.statements.append(Definition(item, declared.name, False, value=declared))
+                top.statements.append(Definition(item, (declared.name,), False, value=declared))
     return top
 
 
@@ -195,8 +196,9 @@ def declare(c: Lowering, top: TopLevel, check: CheckTemplate, load: LoadSchema |
             c.tasks[name.text] = value
         c.names.bind(name.text, Export(name.text, Const(value, span=form.span), value))
     for item in top.statements:
-        if isinstance(item, Definition) and item.name.text in spans:
-            _report_duplicate(c, item.name, spans[item.name.text])
+        for name in item.names if isinstance(item, Definition) else ():
+            if name.text in spans:
+                _report_duplicate(c, name, spans[name.text])
 
 
 def _report_duplicate(c: Lowering, name: Name, first: Span) -> None:
@@ -224,12 +226,18 @@ def exports(c: Lowering, statements: Iterable[Statement]) -> dict[str, Export]:
     for item in statements:
         if isinstance(item, Syntax):
             _close(c, item)
-        if isinstance(item, (Definition, Syntax)) and is_public(item.name.text):
-            name = item.name.text
-            export = _export(c, name, c.names.table.get(name), item.name.span)
-            if export is not None:
-                found[name] = export
+        for name in _names(item):
+            export = _export(c, name.text, c.names.table.get(name.text), name.span)
+            if export is not None and is_public(name.text):
+                found[name.text] = export
     return found
+
+
+def _names(item: Statement) -> tuple[Name, ...]:
+    """Return the names that a statement defines."""
+    if isinstance(item, Definition):
+        return item.names
+    return (item.name,) if isinstance(item, Syntax) else ()
 
 
 def session_exports(c: Lowering, statements: Iterable[Statement]) -> dict[str, Export]:

@@ -169,7 +169,7 @@ class Builder:
         others: dict[str, Function] = {}
         for unit in self.units if self.tasks else ():
             for name, function in unit.tools.items():
-                if function.doc and others.get(name, function) is not function:
+                if function.is_tool and others.get(name, function) is not function:
                     raise diagnose(
                         "duplicate-tool",
                         f"two functions serve as the tool `{name}`",
@@ -180,7 +180,7 @@ class Builder:
                     others[name] = function
             own = [(name, each.shape) for name, each in unit.exports.items() if unit.main]
             for name, shape in (*own, *unit.tools.items()):
-                if isinstance(shape, Function) and shape.doc:
+                if isinstance(shape, Function) and shape.is_tool:
                     found[name] = shape
         return found
 

@@ -13,7 +13,7 @@ from sexplang.terms.classes.node import define, evolve, field, frozen
 from sexplang.terms.core import Call, CallKnown, Const, Core, Known, Local
 from sexplang.terms.core import Path as PathInto
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label, diagnose
-from sexplang.terms.form import Literal
+from sexplang.terms.form import Literal, source_name
 from sexplang.terms.program import Export, Function, Parameter, Unit
 from sexplang.terms.source import Source, Span
 from sexplang.terms.template import (
@@ -274,4 +274,4 @@ def _params(shape: Task | Function) -> tuple[list[str], list[int]]:
         params = shape.template.params
         needed = [at for at, each in enumerate(params) if each.required and each.default is None]
         return [each.name for each in params], needed
-    return [each.name for each in shape.params], list(range(len(shape.params)))
+    return [source_name(each.name) for each in shape.params], list(range(len(shape.params)))

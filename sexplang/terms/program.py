@@ -15,7 +15,18 @@ class Parameter:
     """A parameter of a function. A default sees the parameters before it."""
 
     name: str
+    """As calls name it; of a pattern its text and a mark, which no call can give."""
     default: Core | None = None
+
+    @property
+    def is_pattern(self) -> bool:
+        """Return whether it is a pattern, which is given by position alone."""
+        return not is_label(self.name)
+
+
+def is_label(name: str) -> bool:
+    """Return whether calls can give the parameter of this name by label: it is not a pattern."""
+    return name[:1] not in ("[", "{", "(")
 
 
 @node(eq=False)
@@ -34,6 +45,12 @@ class Function:
     doc: str = ""
     outer: int = 1
     """The size of the environment that it closes over, at its definition (slot 0 counted)."""
+
+    @property
+    def is_tool(self) -> bool:
+        """Return whether a model can have it as a tool: it is documented, and each parameter has a
+        name."""
+        return bool(self.doc) and all(is_label(param.name) for param in self.params)
 
 
 InputType = Literal["string", "number", "integer", "boolean", "json", "file"]

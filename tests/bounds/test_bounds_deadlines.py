@@ -356,3 +356,12 @@ def test_a_clause_under_a_deadline_that_has_passed_does_not_go_on_for_ever():
         (handle (with-timeout 1 (ask)) ((ask) k (begin (try (sleep 9) (catch (e) (h))) (k 1))))"""
 
     assert [1] * 4 == [each["metrics"]["limit"] for each in ends_of_cleaning(text)]
+
+
+def test_a_continuation_enters_a_form_whose_deadline_has_passed_ten_times():
+    """Each time leaves the code around it fewer steps; then the deadline ends that, too."""
+    text = """(define-effect (ask)) (define (again k) (try (k 1) (catch (e) nil)) (again k))
+        (handle (with-timeout 1 (begin (ask) (sleep 9) (g)))
+          ((ask) k (begin (try (k 1) (catch (e) nil)) (again k))))"""
+
+    assert [1] * 4 == [each["metrics"]["limit"] for each in ends_of_cleaning(text)]

@@ -7,7 +7,7 @@ from support.running import built
 
 import sexplang
 from sexplang.compiler.forms.shapes import RESERVED
-from sexplang.hosts.language_server.language_names import prelude
+from sexplang.hosts.reference.language_names import prelude
 from sexplang.package import habits
 from sexplang.terms.diagnostic import Diagnostics
 

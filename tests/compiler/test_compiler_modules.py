@@ -71,6 +71,13 @@ def test_a_module_may_stand_behind_one_name():
     assert ("unbound-name", "did you mean `text.width`?") == (found.code, found.hint)
 
 
+def test_the_names_of_a_pattern_are_exported():
+    """Those without a leading `_`."""
+    unit = compiled("(define [a _b {k: c} . d] [1 2 {k: 3}])", main=False)
+
+    assert {"a", "c", "d"} == set(unit.exports)
+
+
 def test_a_module_behind_a_name_is_a_table():
     """As a value it has all public names."""
     expected = "(call #print {ask: #ask width: width.0.1 clean: #0.0})"

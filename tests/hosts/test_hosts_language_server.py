@@ -9,6 +9,8 @@ from support.command import SEXPLANG, sexplang
 from support.editor import Editor
 from support.markdown import ROOT, fences
 
+from sexplang.compiler.forms.shapes import SHAPES
+
 SUMMARIZE = """<task name="summarize" type="atomic">
   <description>Say in one sentence what a text says.</description>
   <params>
@@ -227,9 +229,9 @@ def test_an_editor_may_prefer_other_columns(editor, tmp_path):
 
 HOVERS = [
     ("(le|t ((x 1)) x)", "let", "(let ((name e) …) body…)", "Names for values"),
-    ("(string-jo|in [] 1)", "string-join", "(string-join a b)", "A function of the language"),
-    ("(map| f [])", "map", "(map a b …)", "A function of the language"),
-    ("(ask-|user 1)", "ask-user", "(ask-user prompt choices)", "calling it performs it"),
+    ("(string-jo|in [] 1)", "string-join", "(string-join xs [separator])", "A function of the"),
+    ("(map| f [])", "map", "(map f xs …)", "A function of the language"),
+    ("(ask-|user 1)", "ask-user", "(ask-user prompt [choices])", "calling it performs it"),
     ('(import "tools.sexp") (noti|fy 1)', "notify", "(notify words)", "Tells somebody."),
     ('(import "tools.sexp") (doub|le 1)', "double", "(double n)", "Twice as much."),
     ('(import "tools.sexp" as: u) (u.doub|le 1)', "u.double", "(double n)", "tools.sexp:2"),
@@ -257,7 +259,7 @@ HOVERS = [
         "(t (b 1))",
         "- `b` (number) B.",
     ),
-    ("`(a ~(str|))", "str", "(str …)", "A function of the language"),
+    ("`(a ~(str|))", "str", "(str x …)", "A function of the language"),
 ]
 
 
@@ -318,6 +320,42 @@ def test_nothing_is_told_of_another_text_than_the_one_that_was_checked(editor):
 def test_there_is_nothing_to_say_of_data_and_unknown_names(editor, text):
     """No answer is better than a wrong one."""
     assert None is editor.hover("a.sexp", text)
+
+
+# -- signatures
+
+SUMMARY = "(summarize text (style plain))"
+SIGNATURES = [
+    ("(string-split |)", [("(string-split s [separator])", "s")]),
+    ('(string-split "a" |', [("(string-split s [separator])", "[separator]")]),
+    ('(string-split "a" "b" |)', [("(string-split s [separator])", None)]),
+    ("(map f [1] [2] |)", [("(map f xs …)", "xs …")]),
+    ("(sort [|3 1] <)", [("(sort xs less?)", "xs")]),
+    ("(loop 3 |)", [("(loop count body…)", "body…"), ("(loop ((name e) …) body…)", "body…")]),
+    ('(ask-user "Go on?" |)', [("(ask-user prompt [choices])", "[choices]")]),
+    ("(import std/state)\n(with-state |)", [("(with-state initial body)", "initial")]),
+    ('(import "tools.sexp" as: u)\n(u.double |)', [("(double n)", "n")]),
+    (
+        '(import "summarize.xml")\n(summarize "é😀" |)',
+        [("(summarize text (style plain))", "(style plain)")],
+    ),
+    ("(define (f é (b 1) . c) c)\n(f 1 2 3 |)", [("(f é (b 1) . c)", ". c")]),
+    ("(define (f a (b 1)) a)\n(f b: |)", [("(f a (b 1))", "(b 1)")]),
+    ("(define (f a (b 1)) a)\n(f b: 2 |)", [("(f a (b 1))", "a")]),
+    ("(define (f a (b\n  1)) a)\n(f |)", [("(f a (b 1))", "a")]),
+    ("(define-input n type: |)", [(SHAPES["define-input"].syntax, "type: t")]),
+    ("(let ((x |", [(SHAPES["let"].syntax, "((name e) …)")]),
+    ("'(map |)", []),
+    ("(nothing |)", []),
+    ("(|map f [])", []),
+    ("map |", []),
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), SIGNATURES, ids=lambda each: str(each)[:30])
+def test_the_signature_of_the_call_is_shown_with_the_operand(editor, text, shown):
+    """By position or label; nothing in data and where no function is known."""
+    assert shown == editor.signatures("a.sexp", text)
 
 
 # -- definition
@@ -392,6 +430,19 @@ def test_labels_of_what_is_called_are_offered_first(editor):
     assert {"a:", "size:"} == {item.label for item in first}
     assert "style:" in editor.offers("a.sexp", '(import "summarize.xml")\n(summarize |)')
     assert "style:" not in editor.offers("a.sexp", "(define (f style) 1)\n(f style: |)")
+
+
+def test_names_in_patterns_are_offered_and_patterns_are_no_labels(editor):
+    """Where a `let`, a parameter or a definition binds them."""
+    text = (
+        "(define [one {k: two}] [1 {k: 2}])\n(define (f [abc _] style) (let (([x . y] abc)) (f |)))"
+    )
+    found = set(editor.offers("a.sexp", text))
+
+    assert {"one", "two", "abc", "style", "x", "y", "style:"} <= found
+    assert not [offer for offer in found if offer.startswith("[")]
+    assert "(f [abc _] style)" in editor.hover("a.sexp", text.replace("(f |)", "(f| abc 1)"))[0]
+    assert ["one", "two", "f"] == [each.name for each in editor.symbols("a.sexp")]
 
 
 def test_paths_are_offered_in_an_import(editor):

@@ -18,10 +18,10 @@ from sexplang.compiler.forms.shapes import SHAPES
 from sexplang.hosts.language_server.completion import offers
 from sexplang.hosts.language_server.editor import symbols
 from sexplang.hosts.language_server.hover import hover
-from sexplang.hosts.language_server.language_names import LINES
 from sexplang.hosts.language_server.library import Library
 from sexplang.hosts.language_server.outline import MOST, text_of
 from sexplang.hosts.language_server.positions import Places
+from sexplang.hosts.reference.language_names import LINES
 from sexplang.pipeline.pipeline import build
 from sexplang.reader import read
 from sexplang.terms.diagnostic import Diagnostics
@@ -42,6 +42,13 @@ SAMPLES = [
     "(define x {a: {b: 1}})\n(try x.a.b (catch (err) err.message) (finally (print x)))",
     "(bind f (lambda (n) (if (= n 0) 0 (f (- n 1)))))\n(bind f (f 3))\nf",
     "(define x 1)\n(list `(x ~x ~@(list x) {x: ~x}) 'x (cond ((list x) => first) (else x)))",
+    "(define [a {k: b} . c] [1 {k: 2} 3])\n(bind [a b] [b a])\n"
+    "(bind (? (lambda (v) (= v a)) d) a)\n(list a b c d)",
+    "(define (f [x {k: y}] ((? list? z) (list x)) . w) (list x y z w))\n(f [1 {k: 2}])",
+    "(define (x v) v)\n(let (([x (? x y)] [x x]) (z x)) (list x y z))",
+    "(let* (([x y] [1 2]) ([y (? (fn (v) x) x)] [x y])) (list x y))",
+    "(loop (([i . x] [0 1]) (n 3)) (if (< i n) (recur (cons (+ i 1) x) n) (list i x)))",
+    "(let next (([i x] [0 1]) (n 3)) (if (< i n) (next [(+ i 1) x] n) (list i x)))",
     "(define (f) (begin (define x 1) (bind y x)) (case y ((x y) x) (else y)))\n(f)",
 ]
 

@@ -282,6 +282,19 @@ def test_a_bind_only_hides():
     assert ["2", "1", "2"] == shown
 
 
+def test_the_names_of_a_pattern_are_defined_and_hidden_like_others():
+    """Defined again they are followed, bound again they hide."""
+    shown, said = entered(
+        "(define [a b] [1 2]) (define (f [x y]) (+ x y a))",
+        "(bind [a] [10])",
+        "(f [1 2])",
+        "(define [a b] [100 b])",
+        "(f [a b])",
+    )
+
+    assert (["[10]", "4"], True) == (shown[:2], "used-before-defined" in said)
+
+
 def test_what_cannot_follow_keeps_its_meaning_and_that_is_said():
     """A function that does not fit the new definition is left as it is."""
     shown, said = entered(

@@ -4,10 +4,11 @@ import pytest
 from support.command import sexplang
 
 from sexplang.hosts.language_server.completion import offers
-from sexplang.hosts.language_server.hover import explain, headline, hover, read_documentation
-from sexplang.hosts.language_server.language_names import prelude
+from sexplang.hosts.language_server.hover import explain, hover
 from sexplang.hosts.language_server.library import Library
-from sexplang.hosts.language_server.meanings import public
+from sexplang.hosts.reference.documentation import headline, read_documentation
+from sexplang.hosts.reference.language_names import prelude
+from sexplang.hosts.reference.meanings import public
 from sexplang.hosts.repl.definitions import candidates
 from sexplang.package.package_data import names, read_shipped
 from sexplang.reader import read
@@ -46,6 +47,8 @@ def test_a_macro_and_a_special_form_are_explained(tmp_path):
         "(loop count body…)",
         "(loop ((name e) …) body…)",
         "The body so many times, or with variables until it does not `recur`.",
+        "  (loop ((n 5) (sum 0)) (if (= n 0) sum (recur (- n 1) (+ sum n))))  ;=> 15",
+        '  (loop 3 "again")  ;=> "again"',
     ]
     catch = ["a word of a special form", "catch"]
     assert [*pick, *twice, *loop, *catch] == done.stdout.splitlines()[:-1]

@@ -188,7 +188,9 @@ def test_a_run_of_the_version_before_is_refused_by_name():
     frozen = freeze(begun("(print 1)"))
     frozen["sexplang-frozen"] -= 1
 
-    with pytest.raises(Fault, match="it is of version 9 of frozen runs, and this is 10") as refused:
+    with pytest.raises(
+        Fault, match="it is of version 10 of frozen runs, and this is 11"
+    ) as refused:
         thaw(built("(print 1)"), frozen)
     assert refused.value.code == "frozen-mismatch"
 

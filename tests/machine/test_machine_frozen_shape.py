@@ -3,7 +3,7 @@
 from hashlib import sha256
 
 from sexplang.machine import Limits
-from sexplang.machine.frozen_runs import _VERSION, _nouns
+from sexplang.machine.frozen_runs import _VERSION, _nouns, machine_code
 from sexplang.machine.stack import Ctx
 from sexplang.pipeline.pipeline import tasks
 from sexplang.terms.classes.node import fields
@@ -20,13 +20,14 @@ SHAPES = {
     8: "9d9d47fc304667df",
     9: "e5ad8bd0df6dc465",
     10: "c4821487fe974293",
+    11: "d75dd99d81c6dd79",
 }
 """The digest of the shape, by version; the last is today's."""
 
 
 def shape():
     """Each class that a frozen run may hold, with its fields in their order, and of what class they
-    are where it is only one."""
+    are where it is only one; and the names of the machine's code."""
     lines = []
     for kind in (*_nouns(tasks()), Ctx, Limits, Record):
         notes = {}
@@ -36,6 +37,7 @@ def shape():
         lines.append(f"{kind.__qualname__}({', '.join(parts)})")
     for kind in LONG | {Middle}:
         lines.append(f"{kind.__qualname__}({', '.join(sorted(kind.__slots__))})")
+    lines += [name for name, _ in machine_code()]
     return "\n".join(sorted(lines))
 
 

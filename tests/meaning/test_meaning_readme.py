@@ -83,20 +83,3 @@ def test_the_guide_says_how_numbers_are_read():
     expected = [2, 5, 0.5, 5.0, 7, False, False, False]
 
     assert expected == package.run(f"(map string->number {json.dumps(given)})")
-
-
-def test_each_substitute_in_the_guide_is_there():
-    """And what it stands for is not."""
-    _, _, listed = guide().partition("- Instead of: ")
-    missing, there = set(), set()
-    for old, new in re.findall(
-        r"((?:`[^`]+`\s+)+)→\s+((?:`[^`]+`,?\s*)+)", listed.split("\n\n")[0]
-    ):
-        missing |= set(re.findall(r"`([^`(]+)`", old))
-        there |= set(re.findall(r"[(`]([a-z-]+)[ `]", new))
-
-    assert len(missing) >= 10 and "second" in missing and "nth" in there
-    for name in missing:
-        assert ["unbound-name"] == [each.code for each in package.check(f"(list {name})")], name
-    for name in there - {"f", "p", "xs"}:
-        assert [] == package.check(f"(list {name})"), name

@@ -134,6 +134,18 @@ class Editor:
     def offers(self, name, text):
         return [item.label for item in self.completion(name, text)]
 
+    def signatures(self, name, text):
+        """The signatures shown at the cursor in a text, each with the operand that is typed."""
+        plain, here = cursor(text)
+        self.open(name, plain)
+        params = lsp.SignatureHelpParams(self.document(name), here)
+        help = self.do(self.client.text_document_signature_help_async(params))
+        return (
+            [(each.label, part_of(each, each.active_parameter)) for each in help.signatures]
+            if help
+            else []
+        )
+
     def symbols(self, name):
         params = lsp.DocumentSymbolParams(self.document(name))
         return self.do(self.client.text_document_document_symbol_async(params))
@@ -166,6 +178,14 @@ class Editor:
         self.do(self.client.stop())
         self.loop.close()
         return status
+
+
+def part_of(signature, active):
+    """The text of a parameter of a signature; None where it has no such parameter."""
+    if active >= len(signature.parameters):
+        return None
+    start, end = signature.parameters[active].label
+    return signature.label.encode("utf-16-le")[start * 2 : end * 2].decode("utf-16-le")
 
 
 def cursor(text):

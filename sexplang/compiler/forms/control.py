@@ -2,7 +2,7 @@
 names (`lambda`, `let` and its variants) and loops.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 from sexplang.compiler.compilation import (
@@ -14,21 +14,13 @@ from sexplang.compiler.compilation import (
     Place,
     Steps,
 )
+from sexplang.compiler.forms.bindings import bindings_of, plain_bindings_of
+from sexplang.compiler.forms.patterns import PatternBinding, bind_pattern, enclose
 from sexplang.compiler.forms.quotation import datum
 from sexplang.compiler.forms.shapes import RESERVED, word_of
-from sexplang.compiler.functions import (
-    Definition,
-    Draft,
-    bindings_of,
-    body,
-    draft,
-    finish,
-    is_lambda,
-    nest,
-    shape_of,
-    statements,
-)
+from sexplang.compiler.functions import Definition, body, nest, shape_of, statements
 from sexplang.compiler.macros import expand_head
+from sexplang.compiler.parameters import Draft, DraftParameter, draft, finish, is_lambda
 from sexplang.terms.core import (
     And,
     Call,
@@ -46,7 +38,7 @@ from sexplang.terms.core import (
     Repeat,
 )
 from sexplang.terms.diagnostic import Edit
-from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm, source_name
+from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm, source_name
 from sexplang.terms.source import Span
 
 Wrap = Callable[[Core], Core]
@@ -293,10 +285,10 @@ def outside_body(c: Lowering, form: ListForm, position: int) -> Core:
     )
 
 
-def _name_lambda(c: Lowering, name: Name, value: Form) -> Lowered:
+def _name_lambda(c: Lowering, target: Form, value: Form) -> Lowered:
     """Lower a value that is bound to a name. A lambda gets that name."""
-    if is_lambda(value):
-        return lambda_(c, value, 0, name.text)  # type: ignore[arg-type]
+    if type(target) is Name and is_lambda(value):
+        return lambda_(c, value, 0, target.text)  # type: ignore[arg-type]
     return c.lower(value)
 
 
@@ -307,43 +299,78 @@ def let(c: Lowering, form: ListForm, position: int) -> Steps:
         return named
     pairs = bindings_of(c, form, form.items[1], unique=True)
     values: list[Core] = []
-    for name, value in pairs:
-        values.append((yield _name_lambda(c, name, value)))
+    for target, value in pairs:
+        values.append((yield _name_lambda(c, target, value)))
     place = c.save_scope()
-    for (name, _), core in zip(pairs, values, strict=True):
-        c.place(name.text, shape_of(c, core))
+    wrap = yield _bind(c, [target for target, _ in pairs], values, form.span)
     inner = yield body(c, form.items[2:], position, form.span)
     c.restore_scope(place)
-    names = tuple([name.text for name, _ in pairs])
-    return Let(tuple(values), inner, names, span=form.span) if values else inner
+    whole: Core = wrap(inner)
+    return whole
+
+
+def _bind(
+    c: Lowering, targets: list[Form], values: list[Core], span: Span
+) -> Generator[Any, Any, Wrap]:
+    """Bind names and patterns to values. The predicates of the patterns see none of the names."""
+    kept: list[Core] = []
+    names: list[tuple[str, Place]] = []
+    matched: list[tuple[Form, Core]] = []
+    for target, core in zip(targets, values, strict=True):
+        name = _name_of(target)
+        if type(target) is Name or type(core) is not Local:
+            slot = c.slot(name, shape_of(c, core))
+            names.append((name, slot))
+            kept.append(core)
+            core = Local(0, slot.index, name, span=core.span)
+        if type(target) is not Name:
+            matched.append((target, core))
+    bindings: list[PatternBinding] = []
+    for target, core in matched:
+        bindings.append((yield bind_pattern(c, target, core)))
+    for name, slot in names:
+        if name != "_":
+            c.names.bind(name, slot)
+    for each in bindings:
+        each.fit.bind(c)
+    shown = tuple([name for name, _ in names])
+
+    def wrap(inner: Core) -> Core:
+        inner = enclose(bindings, inner)
+        return Let(tuple(kept), inner, shown, span=span) if kept else inner
+
+    return wrap
+
+
+def _name_of(target: Form) -> str:
+    """Return the text of a name, or `_` for a pattern."""
+    return target.text if type(target) is Name else "_"
 
 
 def let_star(c: Lowering, form: ListForm, position: int) -> Steps:
     """`(let* ((name e) …) body…)`: each value sees the names before it."""
     place = c.save_scope()
-    values: list[Core] = []
-    pairs = bindings_of(c, form, form.items[1], unique=False)
-    for name, value in pairs:
-        core = yield _name_lambda(c, name, value)
-        values.append(core)
-        c.place(name.text, shape_of(c, core))
+    wraps: list[Wrap] = []
+    for target, value in bindings_of(c, form, form.items[1], unique=False):
+        core = yield _name_lambda(c, target, value)
+        wraps.append((yield _bind(c, [target], [core], form.span)))
     inner: Core = yield body(c, form.items[2:], position, form.span)
     c.restore_scope(place)
-    for (name, _), core in zip(reversed(pairs), reversed(values), strict=True):
-        inner = Let((core,), inner, (name.text,), span=form.span)
+    for wrap in reversed(wraps):
+        inner = wrap(inner)
     return inner
 
 
 def letrec(c: Lowering, form: ListForm, position: int) -> Steps:
     """`(letrec ((name e) …) body…)`: a body that begins with these definitions."""
     definitions: list[Any] = []
-    for name, written in bindings_of(c, form, form.items[1], unique=True):
+    for name, written in plain_bindings_of(c, form, form.items[1]):
         value = expand_head(c, written)
         if is_lambda(value):
             params, inside = value.items[1], value.items[2:]  # type: ignore[union-attr]
-            made = Definition(form, name, False, params=params, body=inside)
+            made = Definition(form, (name,), False, params=params, body=inside)
         else:
-            made = Definition(form, name, False, value=value)
+            made = Definition(form, (name,), False, value=value)
         definitions.append(made)
     place = c.save_scope()
     items = yield statements(c, definitions, 0, form.span)
@@ -363,7 +390,7 @@ def _lower_named_let(c: Lowering, form: ListForm, name: Name) -> Steps:
     if not c.is_bindable(name):
         return Const(None, span=form.span)
     made: Draft = draft(c, name.text, (), form.items[3:], form.span)
-    made.params = [(param.text, None) for param, _ in pairs]
+    made.params = [DraftParameter(target) for target, _ in pairs]
     place = c.save_scope()
     c.names.bind(name.text, NamedFunction(c.level, made.index, made.signature))
     yield finish(c, made, body)
@@ -375,21 +402,33 @@ def loop(c: Lowering, form: ListForm, position: int) -> Steps:
     """`(loop count body…)` or `(loop ((name e) …) body…)`"""
     first = form.items[1]
     if not _is_bindings(c, first):
-        count = yield c.lower(first)
+        turns = yield c.lower(first)
         inner = yield body(c, form.items[2:], 0, form.span)
-        return Repeat(count, inner, span=form.span)
+        return Repeat(turns, inner, span=form.span)
+    findings = len(c.findings)
     pairs = bindings_of(c, form, first, unique=True)
+    count = len(pairs) if len(c.findings) == findings else _UNKNOWN
     inits = yield c.each(value for _, value in pairs)
     place = c.save_scope()
     c.activate()
-    for name, _ in pairs:
-        c.place(name.text)
-    c.loops.append(len(pairs))
+    slots = [c.place(_name_of(target)) for target, _ in pairs]
+    bindings: list[PatternBinding] = []
+    for (target, _), slot in zip(pairs, slots, strict=True):
+        if type(target) is not Name:
+            value = Local(0, slot.index, "_", span=target.span)
+            made: PatternBinding = yield bind_pattern(c, target, value)
+            made.fit.bind(c)
+            bindings.append(made)
+    c.loops.append(count)
     # A tail call of a clause's continuation may leave the loop; the clause's tail continues.
     inner = yield body(c, form.items[2:], IN_LOOP | (position & IN_CLAUSE), form.span)
     c.loops.pop()
     c.restore_scope(place)
-    return Loop(inits, inner, span=form.span)
+    return Loop(inits, enclose(bindings, inner), span=form.span)
+
+
+_UNKNOWN = -1
+"""The number of the variables of a loop whose bindings are malformed."""
 
 
 def _is_bindings(c: Lowering, form: Form) -> bool:
@@ -402,7 +441,8 @@ def _is_bindings(c: Lowering, form: Form) -> bool:
     if type(head) is Name:
         is_new = c.names.find(head.text) is None and c.names.find_in_module(head.text) is None
         return len(rest) == 1 and is_new and head.text not in RESERVED
-    return type(head) is ListForm and type(form) is ListForm
+    is_pattern = type(head) in (VectorForm, TableForm)
+    return is_pattern or (type(head) is ListForm and type(form) is ListForm)
 
 
 def recur(c: Lowering, form: ListForm, position: int) -> Steps:
@@ -410,8 +450,8 @@ def recur(c: Lowering, form: ListForm, position: int) -> Steps:
     arguments = yield c.each(form.items[1:])
     if not c.loops or not position & IN_LOOP:
         return _report_misplaced(c, form)
-    if len(arguments) != c.loops[-1]:
-        wanted = c.loops[-1]
+    wanted = c.loops[-1]
+    if wanted not in (len(arguments), _UNKNOWN):
         return c.report(
             "recur-arity",
             form.span,

@@ -17,8 +17,9 @@ from sexplang.compiler.compilation import (
     Lowering,
     Steps,
 )
+from sexplang.compiler.forms.patterns import duplicate
 from sexplang.compiler.forms.shapes import word_of
-from sexplang.compiler.functions import body, duplicate
+from sexplang.compiler.functions import body
 from sexplang.compiler.names import mention
 from sexplang.terms.core import (
     Attempt,

@@ -18,14 +18,14 @@ Role = Literal[
     "doc",  # the documentation of the defined name
     "defined name",
     "defined call",  # `(name param…)`
-    "defined name or call",  # the body sees the parameters of a call
+    "defined pattern or call",  # a name or a pattern; the body sees the parameters of a call
     "name",  # bound, as are all below
-    "parameters",  # `(param…)`, or one name for all arguments
+    "parameters",  # `(param…)`, or one name for all arguments; a pattern may be a parameter
     "function name",  # may be left out; its parameters are the bindings after it
-    "bindings",  # `((name e) …)`
+    "bindings",  # `((name e) …)`; a pattern may stand for a name
     "bindings or expression",
     "bindings in order",  # each name is seen by the next
-    "bindings of all",  # each name is seen by all
+    "bindings of all",  # each name is seen by all; names alone
     "pattern",  # a guard after it belongs to the body
     "operation",  # `(operation param…)` of a clause
     "caught error",  # `(name word…)`
@@ -58,7 +58,7 @@ class Shape:
 
 
 _FIRST: Roles = ("expression", "body")
-_DEFINED: Roles = ("defined name or call", "body")
+_DEFINED: Roles = ("defined pattern or call", "body")
 _FUNCTION: Roles = ("parameters", "body")
 
 SHAPES: dict[str, Shape] = {

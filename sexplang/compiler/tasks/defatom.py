@@ -3,8 +3,9 @@
 from typing import Any
 
 from sexplang.compiler.compilation import CheckTemplate, LoadSchema, Lowering
+from sexplang.compiler.forms.patterns import REST
 from sexplang.compiler.forms.shapes import word_of
-from sexplang.compiler.functions import OPTIONAL, REST
+from sexplang.compiler.parameters import OPTIONAL
 from sexplang.compiler.tasks.clause_data import (
     data,
     flag,

@@ -63,6 +63,20 @@ Examples:
   sexplang explain unbound-name
   sexplang explain                      every code"""
 
+_DOC_EXAMPLES = """\b
+Examples:
+  sexplang doc string-split             one name
+  sexplang doc split text               the names that fit these words
+  sexplang doc foldl                    what to write for a name of another language
+  sexplang doc std/state --json         a module, as data"""
+
+_GUIDE_EXAMPLES = """\b
+Examples:
+  sexplang guide                        all of it, for the prompt of a large model
+  sexplang guide --short                a page, for a small one
+  sexplang guide --json                 every name, as data
+  sexplang guide --grammar >sexplang.gbnf"""
+
 _REPL_EXAMPLES = """\b
 Examples:
   sexplang repl
@@ -249,6 +263,20 @@ def _explain(code: str | None) -> int:
     return FAILED
 
 
+@_group.command("doc", epilog=_DOC_EXAMPLES, short_help="Say what a name of the language does.")
+@click.argument("words", nargs=-1, required=True, metavar="NAME|WORDS...")
+@click.option("--json", "as_json", is_flag=True, help="Write what was found as a JSON document.")
+def _doc(words: tuple[str, ...], as_json: bool) -> int:
+    """Say how a NAME of the language is called, what it does and where it is, with examples.
+
+    Of WORDS, list the names that fit them, the best first. A name of another language gives what
+    to write here. What is not found is status 1.
+    """
+    from sexplang.hosts.cli.doc import doc
+
+    return doc(words, as_json=as_json)
+
+
 def _repl(words: tuple[str, ...], **found: Any) -> int:
     from sexplang.hosts.repl import repl
 
@@ -423,12 +451,15 @@ def _report(recording: str, to: str | None, as_json: bool) -> int:
     return report(recording, to, as_json=as_json)
 
 
-@_group.command("guide", short_help="Print the language, for a model.")
-def _guide() -> int:
+@_group.command("guide", epilog=_GUIDE_EXAMPLES, short_help="Print the language, for a model.")
+@click.option("--short", "form", flag_value="short", help="A page, for a small model.")
+@click.option("--json", "form", flag_value="json", help="Every name, as a JSON document.")
+@click.option("--grammar", "form", flag_value="grammar", help="The notation as a GBNF grammar.")
+def _guide(form: str | None) -> int:
     """Print the language so that a model which reads it can write programs."""
-    from sexplang.hosts.cli.shipped_pages import guide
+    from sexplang.hosts.cli.shipped_pages import write_guide
 
-    click.echo(guide(), nl=False)
+    click.echo(write_guide(form or "whole"), nl=False)
     return DONE
 
 

@@ -3,16 +3,18 @@
 import os
 from collections.abc import Iterable, Iterator
 
-from sexplang.compiler.forms.shapes import QUOTING, SHAPES, shape_of, word_of
-from sexplang.hosts.language_server.hover import explain, headline
-from sexplang.hosts.language_server.language_names import is_deprecated, special
+from sexplang.compiler.forms.shapes import SHAPES, shape_of
+from sexplang.hosts.language_server.brackets import brackets_around, is_data
+from sexplang.hosts.language_server.hover import explain
 from sexplang.hosts.language_server.library import Library, folder_of
-from sexplang.hosts.language_server.meanings import Meaning
 from sexplang.hosts.language_server.outline import Outline
+from sexplang.hosts.reference.documentation import headline
+from sexplang.hosts.reference.language_names import is_deprecated, list_modules, special
+from sexplang.hosts.reference.meanings import Meaning
 from sexplang.hosts.tokens import LABELS as LABEL_KINDS
 from sexplang.hosts.tokens import Token
 from sexplang.terms.classes.node import frozen
-from sexplang.terms.form import Form, Label, ListForm, Name, TableForm, VectorForm
+from sexplang.terms.form import Form, Label, ListForm, Name
 
 
 @frozen
@@ -36,7 +38,7 @@ _ENDLESS = frozenset(["LINE_COMMENT", "OPEN"])
 def offers(library: Library, found: Outline, offset: int) -> list[Offer]:
     """Return the completions at an offset."""
     token = found.text.token_at(offset)
-    chain = _around(found.text.forms, offset)
+    chain = brackets_around(found.text.forms, offset)
     start = offset
     if token is not None and token.start < offset:
         is_inside = offset < token.end or token.kind in _ENDLESS
@@ -44,7 +46,7 @@ def offers(library: Library, found: Outline, offset: int) -> list[Offer]:
             return _in_prose(library, found, chain, token, offset)
         if token.kind in _WORDS:
             start = token.start
-    return [] if _is_data(chain) else list(_names(found, chain, start, offset))
+    return [] if is_data(chain) else list(_names(found, chain, start, offset))
 
 
 def _in_prose(
@@ -56,42 +58,6 @@ def _in_prose(
         return []
     typed = text[token.start + 1 : offset]
     return list(_paths(library, found.source.name, typed, token.start + 1))
-
-
-def _around(forms: tuple[Form, ...], offset: int) -> list[Form]:
-    """Return the brackets around an offset, outermost first."""
-    chain: list[Form] = []
-    while True:
-        inner = next(
-            (
-                form
-                for form in forms
-                if form.span.start < offset <= form.span.end and _holds(form, offset)
-            ),
-            None,
-        )
-        if inner is None:
-            return chain
-        chain.append(inner)
-        forms = inner.items  # type: ignore[union-attr]
-
-
-def _holds(form: Form, offset: int) -> bool:
-    if not isinstance(form, (ListForm, VectorForm, TableForm)):
-        return False
-    text = form.span.source.text
-    is_closed = text[form.span.end - 1] in ")]}" or text[form.span.start] in "'`~"
-    return offset < form.span.end or not is_closed
-
-
-def _is_data(chain: list[Form]) -> bool:
-    level = 0
-    for form in chain:
-        shape = shape_of(form)
-        if shape is not None and shape.operands == ("datum",) and not level:
-            return True
-        level += QUOTING.get(word_of(form), 0)
-    return level > 0
 
 
 def _is_import_path(chain: list[Form], start: int) -> bool:
@@ -177,7 +143,7 @@ def _labels_of(visible: dict[str, Meaning], word: str) -> tuple[str, ...]:
         meaning = base.members.get(name) if base is not None else None
     if meaning is None or meaning.kind not in ("function", "task"):
         return ()
-    return tuple(each.name for each in meaning.params or ())
+    return tuple(each.name for each in meaning.params or () if not each.is_pattern)
 
 
 def _labels(names: Iterable[str], before: list[Form], start: int) -> Iterator[Offer]:
@@ -190,11 +156,8 @@ def _labels(names: Iterable[str], before: list[Form], start: int) -> Iterator[Of
 
 
 def _standard_modules(start: int) -> Iterator[Offer]:
-    from sexplang.package.package_data import names
-
-    for name in names("stdlib"):
-        if name.endswith(".sexp"):
-            yield Offer(f"std/{name.removesuffix('.sexp')}", "module", start, rank=0)
+    for name in list_modules():
+        yield Offer(f"std/{name}", "module", start, rank=0)
 
 
 def _offer(text: str, meaning: Meaning, start: int, rank: int) -> Offer:

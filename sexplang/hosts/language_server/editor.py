@@ -12,14 +12,14 @@ from lsprotocol import types as lsp
 from pygls.exceptions import FeatureNotificationError
 from pygls.lsp.server import LanguageServer
 
-from sexplang.hosts.language_server import completion, findings, hover
+from sexplang.hosts.language_server import completion, findings, hover, signature_help
 from sexplang.hosts.language_server.library import Library
-from sexplang.hosts.language_server.meanings import Meaning
 from sexplang.hosts.language_server.outline import Outline
 from sexplang.hosts.language_server.positions import Places, address_of, location_of, name_of
 from sexplang.hosts.language_server.protocol import UNTOLD
+from sexplang.hosts.reference.meanings import Meaning
 from sexplang.terms.diagnostic import Diagnostics
-from sexplang.terms.source import Source
+from sexplang.terms.source import Source, Span
 
 if TYPE_CHECKING:
     from sexplang.analysis import Row
@@ -181,6 +181,13 @@ class Editor:
             is_incomplete=False, items=[_item(each, places, offset) for each in offers]
         )
 
+    def signature_help(self, params: lsp.SignatureHelpParams) -> lsp.SignatureHelp | None:
+        found, places = self.read(params.text_document)
+        calls = signature_help.find_calls(found, places.offset(params.position))
+        if not calls:
+            return None
+        return lsp.SignatureHelp([_signature(each, self.encoding) for each in calls], 0)
+
     def formatting(self, params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
         from sexplang.reader import format_text
 
@@ -227,19 +234,21 @@ def _check(
 
 
 def symbols(found: Outline, places: Places) -> list[lsp.DocumentSymbol]:
-    """Return the definitions of a text as an editor lists them, nested."""
+    """Return the definitions of a text as an editor lists them, nested. The names of one pattern
+    stand beside each other."""
     top: list[lsp.DocumentSymbol] = []
-    around: list[tuple[int, list[lsp.DocumentSymbol]]] = []
+    around: list[tuple[Span, list[lsp.DocumentSymbol]]] = []
     for meaning in found.scopes.defined:
         symbol = _symbol(meaning, places)
         if symbol is None or meaning.span is None:
             continue
-        while around and around[-1][0] <= meaning.span.start:
+        start = meaning.span.start
+        while around and (around[-1][0].end <= start or around[-1][0].start == start):
             around.pop()
         (around[-1][1] if around else top).append(symbol)
         children: list[lsp.DocumentSymbol] = []
         symbol.children = children
-        around.append((meaning.span.end, children))
+        around.append((meaning.span, children))
     return top
 
 
@@ -252,6 +261,20 @@ def _symbol(meaning: Meaning, places: Places) -> lsp.DocumentSymbol | None:
         range=places.of(meaning.span),
         selection_range=places.of(meaning.name_span),
         detail=meaning.signature if meaning.params is not None else None,
+    )
+
+
+def _signature(call: signature_help.Call, encoding: str) -> lsp.SignatureInformation:
+    places = Places(call.signature, encoding)
+    spans = [places.range(start, end) for start, end in call.places]
+    return lsp.SignatureInformation(
+        label=call.signature,
+        documentation=lsp.MarkupContent(lsp.MarkupKind.Markdown, call.doc) if call.doc else None,
+        parameters=[
+            lsp.ParameterInformation((span.start.character, span.end.character)) for span in spans
+        ],
+        # An index beyond the last parameter marks none.
+        active_parameter=len(spans) if call.active is None else call.active,
     )
 
 

@@ -3,18 +3,14 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from sexplang.hosts.language_server.language_names import syntax_of
-from sexplang.hosts.language_server.meanings import Meaning, Parameter
 from sexplang.hosts.language_server.outline import Outline
-from sexplang.terms.source import Source
+from sexplang.hosts.reference.meanings import Meaning, Parameter
+from sexplang.hosts.reference.name_entries import Entry, find_entry
 from sexplang.terms.values.text import to_source, type_words
-from sexplang.terms.values.value import Primitive, Task
+from sexplang.terms.values.value import Task
 
 if TYPE_CHECKING:
     from sexplang.analysis import Row
-
-_LONGEST = 8
-"""The lines of a definition that are shown."""
 
 
 def hover(found: Outline, offset: int, effects: "Iterable[Row]") -> tuple[int, int, str] | None:
@@ -30,26 +26,17 @@ def hover(found: Outline, offset: int, effects: "Iterable[Row]") -> tuple[int, i
 
 def explain(meaning: Meaning, effects: "Iterable[Row]" = ()) -> str:
     """Return the meaning of a name, in Markdown."""
+    entry = find_entry(meaning)
     done = [_describe_effects(row) for row in effects if _is_about(row, meaning)]
-    parts = [_code(headline(meaning)), *_describe(meaning), *done[:1], _where(meaning)]
+    shown = _code("\n".join(map(str, entry.examples))) if entry.examples else ""
+    parts = [_code(entry.signature), *_describe(meaning, entry), shown, *done[:1], _where(meaning)]
     return "\n\n".join(part for part in parts if part)
 
 
-def headline(meaning: Meaning) -> str:
-    """Return the name as it is written in a use."""
-    if meaning.kind == "special form":
-        return syntax_of(meaning.name) or meaning.name
-    if meaning.kind in ("value", "input", "syntax") and meaning.form is not None:
-        return _shorten(meaning.form.span.text)
-    if meaning.kind == "primitive":
-        return f"({meaning.name} {_describe_arity(meaning)})"
-    return meaning.signature
-
-
-def _describe(meaning: Meaning) -> list[str]:
+def _describe(meaning: Meaning, entry: Entry) -> list[str]:
     if meaning.kind == "module":
         return [f'The module `"{meaning.doc}"`: ' + _list_names(meaning.members)]
-    said = [read_documentation(meaning)]
+    said = [entry.doc]
     if meaning.kind == "task":
         said += ["\n".join(_param(each) for each in meaning.params or ()), _settings(meaning.shape)]
     return said
@@ -77,23 +64,6 @@ def _describe_effects(row: "Row") -> str:
         more = " and ".join(f"`{param}`" for param in row.effects_of)
         said += f" {calls[0].upper()}{calls[1:]}{', and those of ' if more else ''}{more}."
     return said
-
-
-def read_documentation(meaning: Meaning) -> str:
-    """Return the documentation at a definition: its string, or the comment directly above."""
-    if meaning.doc or meaning.kind in ("parameter", "special form") or meaning.span is None:
-        return meaning.doc
-    return comment_above(meaning.span.source, meaning.span.start)
-
-
-def comment_above(source: Source, offset: int) -> str:
-    """Return the lines of comment directly above the line of an offset."""
-    number = source.position(offset).line - 1
-    found: list[str] = []
-    while number > 0 and source.line(number).lstrip().startswith(";"):
-        found.append(source.line(number).strip().lstrip(";").strip())
-        number -= 1
-    return "\n".join(reversed(found))
 
 
 _KINDS = {
@@ -151,17 +121,6 @@ def _settings(shape: object) -> str:
     return " · ".join(f"{name} {value}" for name, value in said.items() if value)
 
 
-def _describe_arity(meaning: Meaning) -> str:
-    shape = meaning.shape
-    assert isinstance(shape, Primitive) or hasattr(shape, "least")
-    letters = "abcdefgh"
-    words = list(letters[: shape.least])
-    if shape.most is None:
-        return " ".join([*words, "…"])
-    optional = [f"[{letter}]" for letter in letters[shape.least : shape.most]]
-    return " ".join([*words, *optional])
-
-
 def _list_names(names: dict[str, Meaning]) -> str:
     return ", ".join(f"`{name}`" for name in sorted(names)) or "it has no public names"
 
@@ -172,8 +131,3 @@ def _code(text: str) -> str:
     while fence in text:
         fence += "`"
     return f"{fence}sexp\n{text}\n{fence}"
-
-
-def _shorten(text: str) -> str:
-    lines = text.splitlines()
-    return "\n".join([*lines[:_LONGEST], "…"] if len(lines) > _LONGEST else lines)[:2_000]

@@ -7,9 +7,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from sexplang.hosts.language_server.language_names import standard
-from sexplang.hosts.language_server.meanings import Meaning, Parameter, public
 from sexplang.hosts.language_server.outline import Outline, Text, outline, text_of
+from sexplang.hosts.reference.language_names import standard
+from sexplang.hosts.reference.meanings import Meaning, Parameter, public
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source

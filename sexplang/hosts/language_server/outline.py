@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
 from sexplang.compiler.forms.shapes import shape_of
-from sexplang.hosts.language_server.language_names import prelude, special
-from sexplang.hosts.language_server.meanings import Meaning
 from sexplang.hosts.language_server.scopes import Scope, Scopes, Walk
 from sexplang.hosts.language_server.tolerant_tree import forms_of
+from sexplang.hosts.reference.language_names import prelude, special
+from sexplang.hosts.reference.meanings import Meaning
 from sexplang.hosts.tokens import Token, tokens
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name

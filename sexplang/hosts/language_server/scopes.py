@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 
+from sexplang.compiler.forms.patterns import is_pattern, names_in
 from sexplang.compiler.forms.shapes import (
     QUOTING,
     Role,
@@ -17,12 +18,12 @@ from sexplang.compiler.forms.shapes import (
     splice,
     word_of,
 )
-from sexplang.hosts.language_server.meanings import (
+from sexplang.hosts.reference.meanings import (
     Meaning,
     function,
     parameter,
     parameters,
-    read_definition,
+    read_definitions,
     value,
 )
 from sexplang.terms.classes.node import define, field, frozen
@@ -144,24 +145,27 @@ class Walk:
         """Walk a body: a definition is seen in all of it, one that rebinds from there on."""
         if not forms:
             return
-        items = [(form, read_definition(form)) for form in splice(forms)]
+        items = [(form, read_definitions(form)) for form in splice(forms)]
         names: dict[str, Meaning] = {}
-        for form, made in items:
-            if made is not None and not shape_of(form).rebinds:  # type: ignore[union-attr]
-                names.setdefault(made.name, made)
+        for form, found in items:
+            for made in found:
+                if not shape_of(form).rebinds:  # type: ignore[union-attr]
+                    names.setdefault(made.name, made)
         scope = self._open(outer, names, forms[0].span.start, end)
-        for form, made in items:
-            if made is None or not isinstance(form, ListForm):
+        for form, found in items:
+            if not found or not isinstance(form, ListForm):
                 self.push([form], scope)
                 continue
-            self.scopes.defined.append(made)
-            at = made.name_span or form.span
-            self.scopes.mentions.append(Mention(at.start, at.end, made))
+            self.scopes.defined += found
+            for made in found:
+                at = made.name_span or form.span
+                self.scopes.mentions.append(Mention(at.start, at.end, made))
             before = scope
             if shape_of(form).rebinds:  # type: ignore[union-attr]
-                scope = self._open(scope, {made.name: made}, form.span.end, end)
+                new = {made.name: made for made in found}
+                scope = self._open(scope, new, form.span.end, end)
             # The right side sees the old value, but a function sees itself.
-            self._special(form, scope if made.kind == "function" else before)
+            self._special(form, scope if found[0].kind == "function" else before)
 
     def _visit(self, form: Form, scope: Scope) -> None:
         if scope.depth >= DEEPEST:
@@ -182,8 +186,8 @@ class Walk:
                     self.mention(item, _find_label(callee, item))
             self.push(form.items, scope)
             return
-        made = read_definition(form)
-        if made is not None and made.kind in ("function", "value"):
+        found = read_definitions(form)
+        if found and found[0].kind in ("function", "value"):
             self.body([form], scope, form.span.end)
         else:
             self._special(form, scope)
@@ -266,8 +270,10 @@ class _Operands:
                 self._quasidatum(item)
             case "parameters":
                 self._parameters(item)
-            case "defined name or call":
+            case "defined pattern or call" if type(item) is ListForm and not is_pattern(item):
                 self._parameters(items[1:])
+            case "defined pattern or call":
+                self.walk.push(_predicates(item), self.outer)
             case "function name" if type(item) is Name:
                 self._function(item)
             case "function name":
@@ -279,8 +285,8 @@ class _Operands:
             case "bindings of all":
                 self._bind(_pairs(item), self.form.span.start, None)
             case "bindings in order":
-                for name, made in _pairs(item):
-                    self._bind([(name, made)], (made or name).span.end, self.inner)
+                for target, made in _pairs(item):
+                    self._bind([(target, made)], (made or target).span.end, self.inner)
             case "pattern":
                 self._pattern(item)
             case "operation":
@@ -302,11 +308,14 @@ class _Operands:
     def _parameters(self, params: Form | tuple[Form, ...]) -> None:
         """Bind parameters; the defaults see them."""
         found, rest = parameters(params)
-        names = [name for _, name in found] + ([rest] if rest is not None else [])
+        targets = [target for _, target in found] + ([rest] if rest is not None else [])
+        names = [name for target in targets for name in names_in(target)]
         self.inner = self._bind_params(self.outer, names)
         for item in params if isinstance(params, tuple) else getattr(params, "items", ()):
-            if type(item) is ListForm:
+            if type(item) is ListForm and word_of(item) != "?":
                 self.walk.push(item.items[1:], self.inner)
+        for target in targets:
+            self.walk.push(_predicates(target), self.inner)
 
     def _quasidatum(self, item: Form) -> None:
         work = [(item, 1)]
@@ -321,41 +330,57 @@ class _Operands:
 
     def _pattern(self, pattern: Form) -> None:
         """Bind the names of a pattern: `x  [p . r]  {k: p}  (? predicate p)  'symbol`."""
-        work = [pattern]
-        while work:
-            form = work.pop()
-            if type(form) is Name and form.text not in ("_", ".", "..."):
-                self.names.append(form)
-            elif type(form) is ListForm and word_of(form) == "?":
-                self.walk.push(form.items[1:2], self.outer)
-                work += form.items[2:]
-            elif isinstance(form, (ListForm, VectorForm, TableForm)) and not shape_of(form):
-                work += form.items
+        self.names += names_in(pattern)
+        self.walk.push(_predicates(pattern), self.outer)
 
     def _function(self, name: Name) -> None:
         """Bind the name of a function whose parameters are the bindings that follow."""
         listing = self.rest[0] if self.rest else name
-        made = function(name, self.form, tuple(param for param, _ in _pairs(listing)))
+        made = function(name, self.form, tuple(target for target, _ in _pairs(listing)))
         self.is_function = True
         end = self.form.span.end
         self.inner = self.walk.bind(self.inner, [(name, made)], listing.span.end, end)
 
     def _bind(
-        self, found: Sequence[tuple[Name, Form | None]], start: int, seen: Scope | None
+        self, found: Sequence[tuple[Form, Form | None]], start: int, seen: Scope | None
     ) -> None:
-        """Bind names to values, which see a scope, or if it is None each other."""
+        """Bind names and patterns to values, which see a scope, or if it is None each other."""
         bound = [
-            (name, parameter(name, self.form) if self.is_function else value(name, self.form, made))
-            for name, made in found
+            (name, self._meaning(name, made if name is target else None))
+            for target, made in found
+            for name in names_in(target)
         ]
         self.inner = self.walk.bind(self.inner, bound, start, self.form.span.end)
         self.walk.push([made for _, made in found if made is not None], seen or self.inner)
+        for target, _ in found:
+            self.walk.push(_predicates(target), seen or self.inner)
+
+    def _meaning(self, name: Name, made: Form | None) -> Meaning:
+        if self.is_function:
+            return parameter(name, self.form)
+        return value(name, self.form, made)
 
 
-def _pairs(listing: Form) -> list[tuple[Name, Form | None]]:
-    """Return the names and expressions of `((name e) …)`, as far as it is written."""
-    found: list[tuple[Name, Form | None]] = []
+def _pairs(listing: Form) -> list[tuple[Form, Form | None]]:
+    """Return the names or patterns and the expressions of `((name e) …)`, as far as it is
+    written."""
+    found: list[tuple[Form, Form | None]] = []
     for pair in getattr(listing, "items", ()):
-        if type(pair) is ListForm and pair.items and type(pair.items[0]) is Name:
+        target = pair.items[0] if type(pair) is ListForm and pair.items else None
+        if target is not None and (type(target) is Name or is_pattern(target)):
             found.append((pair.items[0], pair.items[1] if len(pair.items) > 1 else None))
+    return found
+
+
+def _predicates(pattern: Form) -> list[Form]:
+    """Return the predicates in a pattern."""
+    found: list[Form] = []
+    work = [pattern]
+    while work:
+        form = work.pop()
+        if type(form) is ListForm and word_of(form) == "?":
+            found += form.items[1:2]
+            work += form.items[2:]
+        elif isinstance(form, (VectorForm, TableForm)):
+            work += form.items
     return found

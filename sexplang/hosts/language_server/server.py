@@ -103,6 +103,10 @@ _REQUESTS: dict[str, tuple[Answer, Any]] = {
         Editor.completion,
         lsp.CompletionOptions(trigger_characters=list('("/.')),
     ),
+    lsp.TEXT_DOCUMENT_SIGNATURE_HELP: (
+        Editor.signature_help,
+        lsp.SignatureHelpOptions(trigger_characters=list("( "), retrigger_characters=[":"]),
+    ),
     lsp.TEXT_DOCUMENT_FORMATTING: (Editor.formatting, None),
     lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: (Editor.symbols, None),
     lsp.TEXT_DOCUMENT_CODE_ACTION: (

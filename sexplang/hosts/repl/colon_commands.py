@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Callable
 
-from sexplang.hosts.repl.definitions import explain
+from sexplang.hosts.repl.definitions import explain, find_by_words
 from sexplang.hosts.repl.session import Session
 from sexplang.terms.diagnostic import Diagnostics
 
@@ -12,6 +12,7 @@ What you type is run when its brackets are closed, and its value is shown.
 Names may be defined again. Tab completes, the arrow keys bring back what was typed.
 
 :doc NAME                what a name means
+:apropos WORDS           the names that fit words of what they do
 :effects EXPR            what running it would ask for, and how often a model
 :names                   the names that this session has defined
 :load FILE [name=value]  run a file here, with its inputs
@@ -48,7 +49,19 @@ def _doc(session: Session, name: str) -> None:
     found = explain(name, session.growing.names)
     if found is None:
         session.failures += 1
-        session.say(f"nothing here is called `{name}`")
+        session.say(f"nothing here is called `{name}`; :apropos finds names by words")
+        return
+    print(found, file=session.out, flush=True)
+
+
+def _apropos(session: Session, words: str) -> None:
+    if not words:
+        session.say("write words of what you look for, as in :apropos split text")
+        return
+    found = find_by_words(words, session.growing.names)
+    if not found:
+        session.failures += 1
+        session.say(f"no name fits `{words}`")
         return
     print(found, file=session.out, flush=True)
 
@@ -89,6 +102,7 @@ def _quit(session: Session, rest: str) -> None:
 
 
 _ORDERS: dict[str, Callable[[Session, str], None]] = {
+    ":apropos": _apropos,
     ":doc": _doc,
     ":effects": _effects,
     ":help": _help,

@@ -4,18 +4,27 @@ from collections.abc import Mapping
 from typing import Any
 
 from sexplang.compiler.forms.shapes import splice, word_of
-from sexplang.hosts.language_server.hover import comment_above, headline, read_documentation
-from sexplang.hosts.language_server.language_names import is_deprecated, prelude, special, syntax_of
 from sexplang.hosts.language_server.library import task_meaning
-from sexplang.hosts.language_server.meanings import (
+from sexplang.hosts.reference.documentation import comment_above
+from sexplang.hosts.reference.language_names import is_deprecated, prelude, special
+from sexplang.hosts.reference.meanings import (
     Meaning,
     Parameter,
     list_private,
     outward,
 )
+from sexplang.hosts.reference.name_entries import (
+    Entry,
+    describe,
+    find_entry,
+    list_entries,
+    summarize,
+    table,
+)
+from sexplang.hosts.reference.search import search
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.reader import read
-from sexplang.terms.form import ListForm
+from sexplang.terms.form import ListForm, source_name
 from sexplang.terms.macro import Macro
 from sexplang.terms.program import Export, Function
 from sexplang.terms.values.value import Operation, Task
@@ -35,39 +44,32 @@ def candidates(typed: str, names: Mapping[str, Export]) -> list[str]:
 
 
 def explain(name: str, names: Mapping[str, Export]) -> str | None:
-    """Return the use and the meaning of a name; None for an unknown name."""
-    meaning = _meaning(name, names)
-    if meaning is None:
-        return None
-    written = "" if meaning.kind == "syntax" else headline(meaning)
-    lines = [_kind(meaning), written, read_documentation(meaning)]
-    if meaning.kind == "module":
-        lines[2] = "\n".join(sorted(meaning.members))
-    lines += [f"  {each.name}: {each.doc}" for each in meaning.params or () if each.doc]
-    return draw_hidden("\n".join(line for line in lines if line), keep="\n")
+    """Return the use and the meaning of a name, of the session or of the language; None for an
+    unknown name."""
+    entry = _find(name, names)
+    return None if entry is None else draw_hidden(describe(entry), keep="\n")
 
 
-def _kind(meaning: Meaning) -> str:
-    """Return the kind of a meaning whose form does not tell it."""
-    if meaning.kind == "syntax":
-        return "a macro"
-    if meaning.kind != "special form":
-        return ""
-    return "a special form" if syntax_of(meaning.name) else "a word of a special form"
+def find_by_words(words: str, names: Mapping[str, Export]) -> str:
+    """Return the names of the session and of the language that fit words, the best first, with a
+    line for each; empty if none fits."""
+    own = [find_entry(_of(name, export)) for name, export in names.items()]
+    hidden = {each.name for each in own}
+    known = [each for each in list_entries() if each.name not in hidden]
+    lines = [summarize(each) for each in search(words, [*own, *known])]
+    return draw_hidden("\n".join(lines), keep="\n")
 
 
 def _inside(export: Export | None) -> Mapping[str, Export]:
     return getattr(export.shape, "exports", {}) if export is not None else {}
 
 
-def _meaning(name: str, names: Mapping[str, Export]) -> Meaning | None:
+def _find(name: str, names: Mapping[str, Export]) -> Entry | None:
     head, dot, rest = name.partition(".")
     inside = _inside(names.get(head))
     if dot and rest in inside:
-        return _of(name, inside[rest])
-    if name in names:
-        return _of(name, names[name])
-    return prelude().get(name) or special().get(name)
+        return find_entry(_of(name, inside[rest]))
+    return find_entry(_of(name, names[name])) if name in names else table().get(name)
 
 
 def _of(name: str, export: Export) -> Meaning:
@@ -75,11 +77,17 @@ def _of(name: str, export: Export) -> Meaning:
     if isinstance(shape, Function):
         doc = shape.doc or comment_above(shape.span.source, shape.span.start)
         written = tuple(
-            Parameter(each.name, None, None if each.default is None else each.default.span.text)
+            Parameter(
+                source_name(each.name),
+                None,
+                None if each.default is None else each.default.span.text,
+                is_pattern=each.is_pattern,
+            )
             for each in shape.params
         )
         params = outward(written, list_private(read(shape.span.source)))
-        return Meaning(name, "function", params=params, rest=shape.rest, doc=doc)
+        span = shape.span
+        return Meaning(name, "function", span, span, params, rest=shape.rest, doc=doc)
     if isinstance(shape, Task):
         return task_meaning(shape.template)
     if isinstance(shape, Operation):

@@ -9,7 +9,7 @@ again with it, so that they have the new meaning. Values keep the old one.
 from collections.abc import Iterable, Iterator, Mapping
 
 from sexplang.compiler.forms.shapes import splice, word_of
-from sexplang.hosts.language_server.meanings import read_definition
+from sexplang.hosts.reference.meanings import read_definition, read_definitions
 from sexplang.pipeline.pipeline import Builder, Find, Plans
 from sexplang.terms.classes.node import define, evolve, field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
@@ -92,7 +92,8 @@ class GrowingProgram:
         This includes functions that use such functions. A name that a `bind` only hides keeps its
         meaning.
         """
-        bound = {_target(form) for form in splice(forms) if word_of(form) == "bind"}
+        binds = [form for form in splice(forms) if word_of(form) == "bind"]
+        bound = {made.name for form in binds for made in read_definitions(form)}
         work = [
             name
             for name, export in self.names.items()

@@ -197,11 +197,13 @@ class Progress:
         drawing, self._drawing = self._drawing, None
         if drawing is not None:
             # To stop, rich clears a line even if nothing is drawn: that line is not ours.
-            drawing.console.quiet, self._is_drawn = not self._is_drawn, False
+            is_drawn, self._is_drawn = self._is_drawn, False
+            drawing.console.quiet = not is_drawn
             with suppress(OSError):
                 drawing.stop()
-                drawing.console.quiet = False
-                drawing.console.show_cursor(True)
+                if not is_drawn:
+                    drawing.console.quiet = False
+                    drawing.console.show_cursor(True)
 
     def _render(self) -> "Text":
         """Return the lines to draw."""

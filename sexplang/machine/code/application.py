@@ -8,6 +8,7 @@ from sexplang.machine.errors import call_frame
 from sexplang.machine.handlers import ACROSS, perform, resume, resume_across
 from sexplang.machine.stack import Closure, Continuation, Frame, Segment, Step
 from sexplang.machine.tasks.conversation import call_task
+from sexplang.terms.form import source_name
 from sexplang.terms.source import Span
 from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.text import text
@@ -179,7 +180,7 @@ def _by_name(
             raise Fault(
                 "unknown-label",
                 f"`{name}` has no parameter `{label}`",
-                hint=f"it takes {', '.join(names) or 'nothing'}",
+                hint=f"it takes {', '.join(map(source_name, names)) or 'nothing'}",
             )
         if label in values:
             raise Fault("duplicate-label", f"`{name}` is given `{label}` twice")
@@ -226,7 +227,7 @@ def fill(
             least = sum(item is None for item in code.defaults)
             raise Fault(
                 "wrong-arity",
-                f"`{code.name}` needs `{name}`, and the call does not give it",
+                f"`{code.name}` needs `{source_name(name)}`, and the call does not give it",
                 hint=_takes(least, None if code.rest else code.size),
             )
         return default, env, (_call_filled, k, code, env, values, rest), s

@@ -96,7 +96,8 @@ class Environments:
                     top = top.more([name], is_bound=unit.main, values=[item.value])
         self.top = top
         for each in functions:
-            own, names = self._bodies[each.index], [param.name for param in each.params]
+            own = self._bodies[each.index]
+            names = [None if param.is_pattern else param.name for param in each.params]
             rest = [each.rest] if each.rest is not None else []
             self._walk(each.body, Scope(own, (*names, *rest)))
             for at, param in enumerate(each.params):

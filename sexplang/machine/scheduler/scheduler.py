@@ -45,8 +45,8 @@ from sexplang.machine.scheduler.permits import (
 )
 from sexplang.machine.scheduler.plan_graphs import judge, nodes_to_begin, start_of, values_so_far
 from sexplang.machine.scopes.budgets import Meter
-from sexplang.machine.scopes.deadlines import Ledger, Pause, Slice, Slicing
-from sexplang.machine.stack import BASE, BOTTOM, BranchEnd, Exit, Parent, Step, give
+from sexplang.machine.scopes.deadlines import Ledger, Pause, Slice, Slicing, find_form
+from sexplang.machine.stack import BASE, BOTTOM, BranchEnd, Exit, Parent, Segment, Step, give
 from sexplang.machine.unwind import Unwinding, add_refusals, leave_scope, raise_error, suppress
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.effect import UNMADE, Part, Request, SoFar, partial_usage, unknown
@@ -288,10 +288,19 @@ class Scheduler:
             self._take_back(branch)
         return [branch.request.id for branch in waiting]
 
-    def grace_left(self, scope: str) -> int:
+    def grace_left(self, late: str) -> int:
         """Return the steps that may still be taken in this delivery under a deadline that has
         passed."""
-        return max(0, LATE_STEPS - self.late.get(scope, 0))
+        return max(0, LATE_STEPS - self.late.get(late, 0))
+
+    def cut_again(self, scope: str, s: Segment) -> None:
+        """Count the form of a deadline that has passed, if it is on the stack again: a continuation
+        that holds it was called. Each time leaves fewer steps to the code around it."""
+        form, _ = find_form(scope, s, 0)
+        if form is not None:
+            times = f"{scope} again"
+            self.late[times] = self.late.get(times, 0) + 1
+            self.late[scope] = self.late[times] * LATE_STEPS // _MOST_AGAIN
 
     # -- Waiting no more ------------------------------------------------------------------------
 
@@ -377,6 +386,7 @@ class Scheduler:
                 if late is not None and self.grace_left(late) <= 0:
                     self.table.branches[branch.path] = branch
                     break_scope(self, branch, branch, late, self.ledger.accounts[late].expire())
+                    self.cut_again(late, branch.s)
                 elif slicing is not None:
                     self._halt(slicing, branch, left.rest)
                 return
@@ -534,6 +544,9 @@ _LOOK = 17
 
 _STRETCH = 10
 """The steps that take about as long as to take up a branch and to leave it."""
+
+_MOST_AGAIN = 10
+"""How often the form of a deadline that has passed is entered again by calls of a continuation."""
 
 LATE_STEPS = 10_000
 """The steps that may be taken in a delivery under a deadline that has passed, to clean up."""

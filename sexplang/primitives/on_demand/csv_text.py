@@ -1,6 +1,7 @@
 """CSV text (RFC 4180) and rows. All fields are text: nothing is guessed."""
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
 from io import StringIO
 
@@ -26,9 +27,9 @@ def parse(text: Value, separator: Value = ",") -> Value:
     """Return a table for each line after the first, which has the keys."""
     rows = _read("csv-parse", text, separator)
     line, header = next(rows, (1, ()))
-    twice = [name for at, name in enumerate(header) if name in header[:at]]
-    if twice:
-        raise _bad("csv-parse", line, f"the column {abbreviate(twice[0])} stands twice")
+    if len(set(header)) < len(header):
+        twice = next(name for name, count in Counter(header).items() if count > 1)
+        raise _bad("csv-parse", line, f"the column {abbreviate(twice)} stands twice")
     made = []
     for line, row in rows:
         if len(row) != len(header):
@@ -56,19 +57,33 @@ def write(rows: Value, columns: Value = None, separator: Value = ",") -> Value:
     keys = None if columns is None else [content(name, key) for key in as_list(name, columns)]
     if keys is None and items and isinstance(items[0], (dict, Record)):
         keys = list(dict.fromkeys(key for item in items for key in fields(name, item)))
-    out = StringIO(newline="")
-    writer = csv.writer(out, delimiter=_separator(name, separator), lineterminator="\n")
+    lines = _Lines(name)
+    writer = csv.writer(lines, delimiter=_separator(name, separator))
     if keys is not None:
         writer.writerow(keys)
     for item in items:
         cells = _cells(name, item, keys)
         work(1 + len(cells) // 10)
         writer.writerow([_text(name, cell) for cell in cells])
-        if out.tell() > STRING_POINTS:
-            raise too_long(name, out.tell())
-    made = out.getvalue()
+    made = "".join(lines.written)
     charge(len(made))
     return made
+
+
+class _Lines:
+    """The lines that a writer makes. It quotes both characters of its line break, and each line
+    ends in one."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.written: list[str] = []
+        self.size = 0
+
+    def write(self, line: str) -> None:
+        self.size += len(line) - 1
+        if self.size > STRING_POINTS:
+            raise too_long(self.name, self.size)
+        self.written.append(line.removesuffix("\r\n") + "\n")
 
 
 def _cells(name: str, item: Value, keys: list[str] | None) -> tuple[Value, ...] | list[Value]:

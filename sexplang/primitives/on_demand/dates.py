@@ -159,7 +159,7 @@ def _read(name: str, given: Value) -> _Moment:
 
 _ISO = pattern_of(
     r"(?P<day>\d{4}-\d\d-\d\d)(?:[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?"
-    r"(?P<zone>[Zz]|[+-]\d\d(?::?\d\d)?)?)?"
+    r"(?P<zone>[Zz]|[+-]\d\d(?::?\d\d(?::\d\d)?)?)?)?"
 )
 
 

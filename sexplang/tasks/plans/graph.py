@@ -4,12 +4,10 @@
 each other.
 """
 
-import re
 from typing import TypeAlias
 from unicodedata import normalize
 
 from sexplang.tasks.plans.fields import index, letters, names_of
-from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.values.value import Value
 
 After: TypeAlias = list[set[int]]
@@ -120,51 +118,6 @@ def steps(after: After) -> set[int]:
             at == each or reaches(after, at, each) or reaches(after, each, at) for each in every
         )
     }
-
-
-ALIKE = 0.8
-"""The least share of the longer description's words that the shorter one has."""
-
-_WORD = re.compile(r"\w+|[^\w\s.,;:!?'\"()\[\]-]+")
-"""A word, or signs with a meaning: `C++` is not `C#`, and `x < 3` is not `x > 3`."""
-
-_EXPECTED = ("expected_output_types", "expected_files", "file_paths")
-
-
-def alike(one: dict[str, Value], other: dict[str, Value]) -> bool:
-    """Return whether two subtasks do the same: equal capabilities and inputs, and one description
-    has the other's words in the same order and at most one more. Descriptions that each have a word
-    of their own (`Rome`, `Oslo`) differ."""
-    if _capabilities(one) != _capabilities(other) or _inputs(one) != _inputs(other):
-        return False
-    if one.get("name") and other.get("name") and one["name"] != other["name"]:
-        return False
-    short, long = sorted([_words_of(one), _words_of(other)], key=len)
-    if not short or len(long) - len(short) > 1 or len(short) < ALIKE * len(long):
-        return False
-    rest = iter(long)
-    return all(word in rest for word in short)
-
-
-def same(one: dict[str, Value], other: dict[str, Value]) -> bool:
-    """Return whether two subtasks of a plan are one: they do the same, and the same is expected."""
-    return alike(one, other) and all(
-        (one.get(field) or ()) == (other.get(field) or ()) for field in _EXPECTED
-    )
-
-
-def _words_of(subtask: dict[str, Value]) -> list[str]:
-    text = subtask.get("description")
-    return _WORD.findall(text.casefold()) if isinstance(text, str) else []
-
-
-def _capabilities(subtask: dict[str, Value]) -> frozenset[str]:
-    listed = subtask.get("required_capabilities") or ()
-    return frozenset([word.casefold() for word in listed])
-
-
-def _inputs(subtask: dict[str, Value]) -> str:
-    return json_text(subtask.get("inputs") or {}, canonical=True)
 
 
 def same_paths(one: Value, other: Value) -> bool:

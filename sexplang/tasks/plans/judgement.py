@@ -6,6 +6,7 @@ budgets, and whether each subtask fits its task. All reasons are told at once, s
 proposal is enough.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from math import floor
 from typing import TypeAlias
@@ -14,19 +15,18 @@ from sexplang.tasks.plans.fields import CAPS
 from sexplang.tasks.plans.graph import (
     After,
     Refused,
-    alike,
     dependencies,
     levels,
     order_overlaps,
     reaches,
     refuse,
-    same,
     same_paths,
     steps,
 )
 from sexplang.tasks.plans.proposal import proposal
 from sexplang.tasks.requests.subtask_request import fields_of
 from sexplang.terms.classes.node import evolve
+from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.plan import Judgement, PlanLimits, Standing
 from sexplang.terms.quota import GREATEST
 from sexplang.terms.values.text import number
@@ -289,3 +289,50 @@ def _seconds(plan: dict[str, Value], around: Standing) -> float:
 def _count(value: Value) -> float:
     fits = isinstance(value, (int, float)) and not isinstance(value, bool)
     return value if fits and value > 0 else 0
+
+
+# -- Duplicates ----------------------------------------------------------------------------------
+
+ALIKE = 0.8
+"""The least share of the longer description's words that the shorter one has."""
+
+_WORD = re.compile(r"\w+|[^\w\s.,;:!?'\"()\[\]-]+")
+"""A word, or signs with a meaning: `C++` is not `C#`, and `x < 3` is not `x > 3`."""
+
+_EXPECTED = ("expected_output_types", "expected_files", "file_paths")
+
+
+def alike(one: dict[str, Value], other: dict[str, Value]) -> bool:
+    """Return whether two subtasks do the same: equal capabilities and inputs, and one description
+    has the other's words in the same order and at most one more. Descriptions that each have a word
+    of their own (`Rome`, `Oslo`) differ."""
+    if _capabilities(one) != _capabilities(other) or _inputs(one) != _inputs(other):
+        return False
+    if one.get("name") and other.get("name") and one["name"] != other["name"]:
+        return False
+    short, long = sorted([_words_of(one), _words_of(other)], key=len)
+    if not short or len(long) - len(short) > 1 or len(short) < ALIKE * len(long):
+        return False
+    rest = iter(long)
+    return all(word in rest for word in short)
+
+
+def same(one: dict[str, Value], other: dict[str, Value]) -> bool:
+    """Return whether two subtasks of a plan are one: they do the same, and the same is expected."""
+    return alike(one, other) and all(
+        (one.get(field) or ()) == (other.get(field) or ()) for field in _EXPECTED
+    )
+
+
+def _words_of(subtask: dict[str, Value]) -> list[str]:
+    text = subtask.get("description")
+    return _WORD.findall(text.casefold()) if isinstance(text, str) else []
+
+
+def _capabilities(subtask: dict[str, Value]) -> frozenset[str]:
+    listed = subtask.get("required_capabilities") or ()
+    return frozenset([word.casefold() for word in listed])
+
+
+def _inputs(subtask: dict[str, Value]) -> str:
+    return json_text(subtask.get("inputs") or {}, canonical=True)

@@ -6,7 +6,7 @@ asked.
 
 from itertools import chain
 
-from sexplang.tasks.failures import bad_input, halt
+from sexplang.tasks.failures import bad_input
 from sexplang.tasks.prompt.context import (
     AUTOMATIC,
     inherit_items,
@@ -40,11 +40,11 @@ from sexplang.tasks.start.call_settings import (
     effective,
     values_of,
 )
+from sexplang.tasks.start.cycle_check import check_cycle, check_depth, sign_inputs
 from sexplang.tasks.turns.tools import with_tools
 from sexplang.tasks.turns.turns import ask_again, ask_for_compaction, start_session
 from sexplang.terms.classes.node import evolve, node
 from sexplang.terms.json.json_writer import json_text
-from sexplang.terms.quota import MOST_DEPTH
 from sexplang.terms.task import Ask, Conversation, Want, sign
 from sexplang.terms.template import OutputFormat, Template, Text
 from sexplang.terms.values.text import text
@@ -113,9 +113,9 @@ def open_conversation(
     if depth >= prepared.max_depth or overrides.max_depth is not None:
         check_depth(prepared.max_depth, template.name, depth, overrides.max_depth)
     values = _bind(prepared, inputs)
-    asked = _signature(template.name, values, overrides.file_paths)
+    asked = sign_inputs(template.name, values, overrides.file_paths)
     if conversations:
-        _check_cycle(Conversation(template.name, asked, depth), conversations)
+        check_cycle(Conversation(template.name, asked, depth), conversations)
     settings = prepared.settings if overrides is NO_OVERRIDES else None
     if settings is None:
         settings = _settings(prepared, overrides)
@@ -292,55 +292,6 @@ def _about(words: str) -> Ask:
 
 def _lower(one: int | None, other: int | None) -> int | None:
     return min([each for each in (one, other) if each is not None], default=None)
-
-
-def check_depth(limit: int, name: str, depth: int, requested: int | None) -> None:
-    more = f", or raise the limit: --limit max_task_depth={min(2 * limit, MOST_DEPTH)}"
-    if requested is not None and requested < limit:
-        limit, more = requested, ", or raise the `max_depth` that the task asks for"
-    if depth >= limit:
-        raise halt(
-            f"task `{name}` would be {depth} deep, and the limit is {limit}",
-            "max_depth",
-            "let the tasks above do more of the work themselves" + more * (limit < MOST_DEPTH),
-            nestingDepth=depth,
-            limit=limit,
-        )
-
-
-def _signature(
-    name: str, values: dict[str, Value], file_paths: tuple[str, ...] | None
-) -> str | tuple[str, ...]:
-    """Return a signature that tells the call from others: texts verbatim, all else hashed."""
-    texts = tuple(values.values())  # in the order of the parameters
-    if not file_paths and _TEXT.issuperset(map(type, texts)):
-        return texts
-    written = "\0".join([name, *map(_normalize, texts)])
-    return sign(f"{written}\0files {json_text(tuple(sorted(file_paths or ())))}")
-
-
-_TEXT = frozenset((str,))
-
-
-def _normalize(value: Value) -> str:
-    if type(value) is str:
-        return "text " + " ".join(value.split())
-    return "json " + json_text(value, canonical=True)
-
-
-def _check_cycle(child: Conversation, conversations: tuple[Conversation, ...]) -> None:
-    # Ancestors only: two siblings may do the same.
-    name = child.name
-    for at, conversation in enumerate(conversations):
-        if conversation.name == name and conversation.signature == child.signature:
-            path = (*(above.name for above in conversations[at:]), name)
-            raise halt(
-                f"task `{name}` was started with these inputs by itself: {' -> '.join(path)}",
-                "cycle",
-                "give the subtask other inputs, or let it return",
-                nestingDepth=conversations[-1].depth + 1,
-                cycle=path,
-            )
 
 
 def _settings(prepared: Prepared, overrides: Overrides) -> ContextSettings:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from sexplang.compiler.forms.shapes import PARTS, SHAPES
-from sexplang.hosts.language_server.meanings import Meaning, Parameter, public
+from sexplang.hosts.reference.meanings import Meaning, Parameter, public
 from sexplang.reader import read
 from sexplang.terms.source import Source
 
@@ -69,8 +69,7 @@ def syntax_of(word: str) -> str:
 def prelude() -> Mapping[str, Meaning]:
     """Return the names that every program has."""
     from sexplang.machine import HIGHER
-    from sexplang.package.package_data import read_shipped
-    from sexplang.pipeline.pipeline import STANDARD
+    from sexplang.package.package_data import STANDARD
     from sexplang.primitives import OPERATIONS, PRIMITIVES
 
     names: dict[str, Meaning] = {}
@@ -82,10 +81,35 @@ def prelude() -> Mapping[str, Meaning]:
         params = tuple(Parameter(each) for each in operation.params)
         names[name] = Meaning(name, "operation", params=params, doc=operation.doc, shape=operation)
     for name, module in STANDARD.items():
-        members = public(read(standard(module, read_shipped(f"stdlib/{module}.sexp"))))
+        members = list_members(module)
         if name in members:
             names[name] = members[name]
     return names
+
+
+def list_modules() -> list[str]:
+    """Return the modules of the standard library, sorted: `state`."""
+    from sexplang.package.package_data import names
+
+    return [name.removesuffix(".sexp") for name in names("stdlib") if name.endswith(".sexp")]
+
+
+@cache
+def list_members(module: str) -> Mapping[str, Meaning]:
+    """Return the public names of a module of the standard library."""
+    from sexplang.package.package_data import read_shipped
+
+    return public(read(standard(module, read_shipped(f"stdlib/{module}.sexp"))))
+
+
+INNER = frozenset(
+    [
+        *("as-work", "check-outputs", "fork-graph", "fork-map", "in-node", "judge-plan"),
+        *("match-task", "run-plan", "run-step", "run-task", "subagent-limits", "task-bids"),
+        *("task-of", "task-result"),
+    ]
+)
+"""Names of the prelude that only the standard library calls."""
 
 
 def is_deprecated(meaning: Meaning) -> bool:

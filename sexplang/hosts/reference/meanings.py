@@ -10,10 +10,12 @@ from itertools import pairwise
 from typing import Any
 from typing import Literal as OneOf
 
+from sexplang.compiler.forms.patterns import is_pattern, names_in
 from sexplang.compiler.forms.shapes import Role, Shape, shape_of, splice, word_of
 from sexplang.terms.classes.node import evolve, field, frozen
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name
 from sexplang.terms.source import Span
+from sexplang.terms.values.abbreviation import excerpt
 
 Kind = OneOf[
     "function",
@@ -31,13 +33,14 @@ Kind = OneOf[
 
 @frozen(eq=False)
 class Parameter:
-    """A parameter as it is written."""
+    """A parameter as it is written: a name, or the text of a pattern, which no label gives."""
 
     name: str
     span: Span | None = None
     default: str | None = None
     doc: str = ""
     type: str = ""
+    is_pattern: bool = False
 
 
 @frozen(eq=False)
@@ -107,32 +110,50 @@ def parameter(name: Name, form: Form) -> Meaning:
 
 def parameters(
     params: Form | tuple[Form, ...],
-) -> tuple[list[tuple[Parameter, Name]], Name | None]:
-    """Return the parameters of `(a (b default) . rest)` with their names, and the rest."""
+) -> tuple[list[tuple[Parameter, Form]], Name | None]:
+    """Return the parameters of `(a (b default) . rest)`, each with its name or pattern, and the
+    rest."""
     if type(params) is Name:
         return [], params
     items = params if isinstance(params, tuple) else getattr(params, "items", ())
-    found: list[tuple[Parameter, Name]] = []
+    found: list[tuple[Parameter, Form]] = []
     for at, form in enumerate(items):
         if type(form) is Name and form.text == ".":
             after = items[at + 1] if at + 1 < len(items) else None
             return found, after if isinstance(after, Name) else None
-        name, *rest = form.items if isinstance(form, ListForm) and form.items else (form,)
+        has_default = isinstance(form, ListForm) and form.items and len(form.items) != 3
+        name, *rest = form.items if has_default else (form,)
+        default = rest[0].span.text if rest else None
         if type(name) is Name:
-            default = rest[0].span.text if rest else None
             found.append((Parameter(name.text, name.span, default), name))
+        elif is_pattern(name):
+            written = excerpt(name.span.text)
+            found.append((Parameter(written, name.span, default, is_pattern=True), name))
     return found, None
 
 
+def read_definitions(form: Form) -> tuple[Meaning, ...]:
+    """Return the meanings of the names that a form defines: of a pattern, any number."""
+    made = read_definition(form)
+    if made is not None:
+        return (made,)
+    shape = shape_of(form)
+    if shape is None or shape.defines != "value" or len(form.items) < 2:  # type: ignore[union-attr]
+        return ()
+    target = form.items[1]  # type: ignore[union-attr]
+    names = names_in(target) if is_pattern(target) else ()
+    return tuple([Meaning(name.text, "value", name.span, form.span, form=form) for name in names])
+
+
 def read_definition(form: Form) -> Meaning | None:
-    """Return the meaning of the name that a form defines; None if it defines none."""
+    """Return the meaning of the one name that a form defines; None if it defines none."""
     shape = shape_of(form)
     if shape is None or not shape.defines or len(form.items) < 2:  # type: ignore[union-attr]
         return None
     assert isinstance(form, ListForm)
     target, *rest = form.items[1:]
-    is_call = type(target) is ListForm
-    name = target.items[0] if isinstance(target, ListForm) and target.items else target
+    is_call = type(target) is ListForm and not is_pattern(target)
+    name = target.items[0] if is_call and target.items else target  # type: ignore[union-attr]
     misfit = "defined name" if is_call else "defined call"
     if type(name) is not Name or shape.operands[0] == misfit:
         return None
@@ -183,7 +204,7 @@ def _text(forms: Sequence[Form]) -> str:
 def public(forms: Iterable[Form]) -> dict[str, Meaning]:
     """Return the names that a module exports."""
     all_forms = tuple(splice(forms))
-    made = {each.name: each for each in map(read_definition, all_forms) if each is not None}
+    made = {each.name: each for form in all_forms for each in read_definitions(form)}
     hidden = list_private(all_forms)
     exported = {}
     for name, each in made.items():
@@ -206,10 +227,10 @@ def list_private(forms: Iterable[Form]) -> dict[str, str]:
     constant, or `…`."""
     found = {}
     for form in splice(forms):
-        made = read_definition(form)
-        if made is not None and made.name.startswith("_"):
-            last = form.items[-1]  # type: ignore[union-attr]
-            found[made.name] = last.span.text if type(last) is Literal else "…"
+        for made in read_definitions(form):
+            if made.name.startswith("_"):
+                last = form.items[-1]  # type: ignore[union-attr]
+                found[made.name] = last.span.text if type(last) is Literal else "…"
     return found
 
 

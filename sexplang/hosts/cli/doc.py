@@ -1,0 +1,90 @@
+"""`sexplang doc`: a name of the language, or the names that fit words."""
+
+import json
+import re
+from typing import Any
+
+from sexplang.hosts.cli.guard import DONE, FAILED, say
+from sexplang.hosts.cli.shipped_pages import has_page
+from sexplang.hosts.reference.habits import Habit, find_habit
+from sexplang.hosts.reference.name_entries import Entry, describe, list_entries, summarize, table
+from sexplang.hosts.reference.search import search
+from sexplang.terms.classes.node import evolve, frozen
+from sexplang.terms.texts.nearest import find_misspelled
+
+
+@frozen
+class Answer:
+    """What was found: one name, the names of a module or those that fit, a habit, an error code,
+    or nothing.
+
+    `said` is what a person reads before the entries; of nothing, what to type instead.
+    """
+
+    found: str
+    entries: tuple[Entry, ...] = ()
+    said: str = ""
+    habit: Habit | None = None
+
+    def to_json(self, query: str) -> dict[str, Any]:
+        row: dict[str, Any] = {"query": query, "found": self.found}
+        if self.said:
+            row["message"] = self.said
+        if self.habit is not None:
+            row["habit"] = self.habit.to_json()
+        return row | {"entries": [each.to_json() for each in self.entries]}
+
+
+def doc(words: tuple[str, ...], *, as_json: bool) -> int:
+    """Write what is known of a name, or the names that fit words; return the exit status."""
+    query = " ".join(words)
+    answer = look_up(query)
+    if as_json:
+        print(json.dumps(answer.to_json(query), ensure_ascii=False))
+    elif answer.found == "nothing":
+        say(answer.said)
+    else:
+        print(show(answer))
+    return FAILED if answer.found == "nothing" else DONE
+
+
+def look_up(query: str) -> Answer:
+    """Return what is known of a name, or of words."""
+    name = query.strip()
+    known = table()
+    if name in known:
+        return Answer("name", (known[name],))
+    members = tuple([each for each in known.values() if each.home == name])
+    if members:
+        return Answer("module", members, f"(import {name})")
+    if has_page(name):
+        return Answer("code", said=f"`{name}` is an error code; type: sexplang explain {name}")
+    habit = find_habit(name)
+    if habit is not None:
+        said = f"there is no `{name}` here: {habit.hint}"
+        return Answer("habit", tuple(_list_mentioned(habit)), said, habit)
+    like = find_misspelled(name, known) if " " not in name else None
+    fitting = () if like else tuple(search(name, list_entries()))
+    if fitting:
+        return Answer("words", fitting)
+    typed = f"sexplang doc {like or 'split text, with words of what it does'}"
+    return Answer("nothing", said=f"nothing is called `{name}`; type: {typed}")
+
+
+def _list_mentioned(habit: Habit) -> list[Entry]:
+    """Return the entries of the names that a habit's hint mentions, in its order."""
+    names = re.findall(r"[^\s()\[\]{}`',;:…]+", " ".join(re.findall(r"`[^`]*`", habit.hint)))
+    known = table()
+    return [known[each] for each in dict.fromkeys(names) if each in known]
+
+
+def show(answer: Answer) -> str:
+    """Return an answer as text."""
+    if answer.found == "name":
+        return describe(answer.entries[0])
+    lines = [answer.said] if answer.said else []
+    if answer.habit is not None and answer.habit.example:
+        lines.append(f"  {answer.habit.example}  ;=> {answer.habit.value}")
+    is_module = answer.found == "module"
+    rows = [summarize(evolve(each, home="") if is_module else each) for each in answer.entries]
+    return "\n".join([*lines, *rows])

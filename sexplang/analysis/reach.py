@@ -52,13 +52,12 @@ def _dead(node: Any, goes_on: bool) -> Iterator[tuple[Any, Span, str]]:
         yield (
             node.otherwise if chosen else node.then,
             node.test.span,
-            f"this is always {'true' if chosen else 'false'}",
+            _why(node.test.value),
         )
     elif kind is And or kind is Or:
         for at, item in enumerate(node.items[:-1]):
             if _is_constant(item) and truth(item.value) is (kind is Or):
-                outcome = "true" if kind is Or else "false"
-                yield node.items[at + 1], item.span, f"this is always {outcome}"
+                yield node.items[at + 1], item.span, _why(item.value)
                 return
     elif kind is Repeat and type(node.count) is Const and node.count.value == 0:
         yield node.body, node.count.span, "nothing is done no times"
@@ -74,6 +73,14 @@ def _dead(node: Any, goes_on: bool) -> Iterator[tuple[Any, Span, str]]:
                 if takes_all is not None:
                     yield clause, takes_all.span, "this takes every error"
                 takes_all = clause if takes_all is None and not clause.words else takes_all
+
+
+def _why(value: Any) -> str:
+    """Return the truth of a constant, in words."""
+    if not truth(value):
+        return "this is always false"
+    is_odd = value is not True and value in (0, "", (), {})
+    return "this is always true" + (": only false and nil are false" if is_odd else "")
 
 
 def _is_constant(node: Any) -> bool:

@@ -28,7 +28,8 @@ from sexplang.analysis.interpreter.observations import Observations
 from sexplang.analysis.model_names import models_of
 from sexplang.analysis.permission_needs import Need, needs_of
 from sexplang.analysis.reach import unreachable
-from sexplang.analysis.slips import find_misuses, slips
+from sexplang.analysis.slips.misuses import find_misuses
+from sexplang.analysis.slips.text_slips import find_text_slips
 from sexplang.analysis.unused_names import find_unused
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.core import Clause
@@ -171,7 +172,7 @@ def _analyse(m: AbstractInterpreter, given: int) -> Report:
         )
         calls = calls if m.asks_models else ZERO
         is_whole, environment = False, m.values.environment(None, ())
-    found = [*unreachable(program), *find_unused(program), *slips(program)]
+    found = [*unreachable(program), *find_unused(program), *find_text_slips(program)]
     found += [*_find_unprovided(program), *_unfound(program), *_find_covered(program)]
     if is_whole:
         of_run, m.observations = m.observations, Observations()

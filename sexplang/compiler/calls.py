@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from sexplang.compiler.compilation import (
-    AT_HEAD,
     Binding,
     Continuation,
     Lowered,
@@ -19,7 +18,7 @@ from sexplang.compiler.compilation import (
     signature_of,
 )
 from sexplang.compiler.forms.shapes import CLAUSES, OLD_CALLS, word_of
-from sexplang.compiler.names import reference
+from sexplang.compiler.names import is_unbound, reference, report_unbound
 from sexplang.terms.core import (
     Call,
     CallKnown,
@@ -79,13 +78,16 @@ def _lower_known(
 
 def _unknown(c: Lowering, form: ListForm, head: Form) -> Steps:
     """Lower a call whose callee is computed."""
-    callee = yield c.lower(head, AT_HEAD)
+    if type(head) is Name and is_unbound(c, head):
+        is_form = report_unbound(c, head, form)
+        if is_form or head.text in OLD_CALLS:
+            # Operands of another language's form would give more diagnostics.
+            return Const(None, span=form.span)
+        callee: Core = Const(None, span=head.span)
+    else:
+        callee = yield c.lower(head)
     if type(callee) is Const and type(head) is Literal:
         return _not_callable(c, form, head)
-    if type(head) is Name and head.text in OLD_CALLS:
-        return Const(
-            None, span=form.span
-        )  # arguments in the old syntax would give more diagnostics
     forms, labels, _ = operands(c, form)
     arguments = yield c.each(forms)
     return Call(callee, arguments, labels, span=form.span)
@@ -122,7 +124,9 @@ def _not_callable(c: Lowering, form: ListForm, head: Literal) -> Core:
         head.span,
         "only a function can be called",
         "this is data",
-        hint="a list of values is written `[a b c]`",
+        hint="write `(null? xs)`"
+        if head.span.text == "null"
+        else "a list of values is written `[a b c]`",
     )
 
 
@@ -363,6 +367,8 @@ def check_count(
         wanted = str(least) if most == least else f"{least} to {most}"
     noun = "argument" if least == 1 and most in (1, None) else "arguments"
     usage = f"`({' '.join([name, *params])})`" if params else usage
+    if name in _OTHERWISE and count >= _OTHERWISE[name][0]:
+        usage = _OTHERWISE[name][1]
     c.report(
         "wrong-arity",
         form.span,
@@ -371,6 +377,13 @@ def check_count(
         hint=f"write {usage}" if usage else None,
     )
     return False
+
+
+_OTHERWISE = {
+    "values": (2, "`[a b]`: several values are a list"),
+    "assoc": (3, "`(put t key value)`: it gives a changed copy"),
+}
+"""Functions that take more arguments in other languages: how many, and what to write."""
 
 
 def label_form(form: ListForm, text: str) -> Form:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sexplang.compiler.forms.shapes import RESERVED, SHAPES
 from sexplang.terms.classes.node import define, evolve, node
 from sexplang.terms.core import ClauseKind, Const, Core
-from sexplang.terms.diagnostic import Diagnostic, Label, Severity
-from sexplang.terms.form import MARK, Form, ListForm, Name, source_name
+from sexplang.terms.diagnostic import Diagnostic, Edit, Label, Severity
+from sexplang.terms.form import MARK, Form, ListForm, Name, VectorForm, source_name
 from sexplang.terms.macro import Expander, Macro
 from sexplang.terms.program import Export, Function, Input
 from sexplang.terms.source import Made, Span
@@ -244,9 +244,8 @@ Steps: TypeAlias = Generator[Any, Any, Core]
 Lowered: TypeAlias = Core | Steps
 Lower: TypeAlias = Callable[["Lowering", Any, int], Lowered]
 
-IN_LOOP, IN_CLAUSE, AT_HEAD = 1, 2, 4
-"""Bits of a position: tail position of the innermost loop, of the innermost clause, head of a call.
-"""
+IN_LOOP, IN_CLAUSE = 1, 2
+"""Bits of a position: tail position of the innermost loop, of the innermost clause."""
 
 
 def run(step: Any) -> Any:
@@ -319,6 +318,8 @@ class Lowering:
         self.mentions: list[Continuation] = []
         self.scopes = 0
         self.findings: list[Diagnostic] = []
+        # Names in forms that were refused whole: they are not reported again.
+        self.refused: set[str] = set()
         # The number of names that were compared with all others.
         self.suggested = 0
 
@@ -410,10 +411,11 @@ class Lowering:
         also: tuple[Label, ...] = (),
         notes: tuple[str, ...] = (),
         severity: Severity = "error",
+        edits: tuple[Edit, ...] = (),
     ) -> Const:
         """Record a diagnostic. Return a constant to go on with."""
         labels = (Label(span, words), *also)
-        self.keep(Diagnostic(code, title, labels, notes, hint, severity))
+        self.keep(Diagnostic(code, title, labels, notes, hint, severity, edits))
         return Const(None, span=span)
 
     def keep(self, finding: Diagnostic) -> None:
@@ -422,9 +424,23 @@ class Lowering:
         self.findings.append(readable(finding))
 
     def report_malformed(
-        self, form: ListForm, at: Form, words: str, *, hint: str | None = None
+        self,
+        form: ListForm,
+        at: Form,
+        words: str,
+        *,
+        hint: str | None = None,
+        edits: tuple[Edit, ...] = (),
     ) -> Const:
-        """Report a form that does not follow its syntax; `at` is the part that does not fit."""
+        """Report a form that does not follow its syntax; `at` is the part that does not fit. A list
+        in brackets where one in parentheses belongs can be edited."""
+        if hint is None and type(at) is VectorForm and "`(" in words:
+            text = f"({at.span.text[1:-1]})"
+            shown = f": `{text}`" if len(text) < 60 and "`" not in text else ""
+            hint, edits = (
+                f"brackets make lists of values; use parentheses{shown}",
+                (Edit(at.span, text),),
+            )
         head = form.items[0]
         assert isinstance(head, Name)
         syntax = SHAPES[head.text].syntax.replace(") or (", ")` or `(")
@@ -434,6 +450,7 @@ class Lowering:
             f"`{head.text}` is written `{syntax}`",
             words,
             hint=hint,
+            edits=edits,
         )
 
     def is_bindable(self, form: Form, words: str = "I expected a name here") -> bool:

@@ -29,14 +29,15 @@ from sexplang.compiler.macros import (
     macro_named,
     macro_of,
 )
-from sexplang.compiler.names import report_early_use
+from sexplang.compiler.names import names_mentioned, report_early_use
 from sexplang.compiler.parameters import Draft, draft, finish, is_lambda
 from sexplang.terms.classes.node import node
 from sexplang.terms.core import Const, Core, Known, Lambda, Let, Local, Seq
-from sexplang.terms.diagnostic import Label
-from sexplang.terms.form import Form, ListForm, Literal, Name, source_name
+from sexplang.terms.diagnostic import Edit, Label
+from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm, source_name
 from sexplang.terms.program import Bind, Export, Item
 from sexplang.terms.source import Span
+from sexplang.terms.values.abbreviation import excerpt
 from sexplang.terms.values.value import Procedure
 
 
@@ -125,6 +126,33 @@ def _definitions(
     return [Definition(form, (name,), True, value=nil) for name in names]
 
 
+def _report_length(c: Lowering, form: ListForm, target: Form) -> None:
+    """Report a definition of a name with more than a value."""
+    _, _, params, *rest = form.items
+    hint = "several forms: `(begin e…)`"
+    edits: tuple[Edit, ...] = ()
+    if type(target) is Name and _are_names(params):
+        names = " ".join([one.span.text for one in (target, *params.items)])  # type: ignore[union-attr]
+        hint = f"write `(define ({names}) …)`"
+        edits = (Edit(_between(target.span, params.span), f"({names})"),)
+        c.refused |= names_mentioned(params)
+    elif type(params) is Name and params.text == "=" and len(rest) == 1:
+        word, name, value = form.items[0].span.text, target.span.text, rest[0].span.text
+        hint = f"write `({word} {name} {excerpt(value)})`"
+    c.report_malformed(form, form.items[3], "nothing more fits here", hint=hint, edits=edits)
+
+
+def _are_names(form: Form) -> bool:
+    """Return whether a form is a list of names, in parentheses or brackets."""
+    is_list = type(form) is ListForm or type(form) is VectorForm
+    return is_list and all(type(one) is Name for one in form.items)  # type: ignore[union-attr]
+
+
+def _between(first: Span, last: Span) -> Span:
+    """Return the span from the beginning of one to the end of another."""
+    return Span(first.source, first.start, last.end)
+
+
 def _definition(
     c: Lowering, form: ListForm, again: bool, used: dict[str, Name]
 ) -> Definition | None:
@@ -148,9 +176,8 @@ def _definition(
     if type(target) is Name and not c.is_bindable(target):
         return None
     if len(items) > 3:
-        c.report_malformed(
-            form, items[3], "nothing more fits here", hint="several forms: `(begin e…)`"
-        )
+        _report_length(c, form, target)
+        return None
     value = expand_head(c, items[2], used)
     if type(target) is not Name:
         return Definition(form, tuple(names_in(target)), again, value=value, pattern=target)

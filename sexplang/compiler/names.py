@@ -1,9 +1,9 @@
 """Lowering of names, and suggestions for unbound ones."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from sexplang.compiler.compilation import (
-    AT_HEAD,
     KEPT,
     Binding,
     Continuation,
@@ -15,22 +15,25 @@ from sexplang.compiler.compilation import (
     Place,
     split_path,
 )
-from sexplang.compiler.forms.shapes import HABITS, PARTS, RESERVED, SHAPES
+from sexplang.compiler.forms.shapes import PARTS, RESERVED, SHAPES
 from sexplang.terms.core import Const, Core, Known, Local, MakeTable, Path
-from sexplang.terms.diagnostic import Label
-from sexplang.terms.form import MARK, Form, Name
+from sexplang.terms.diagnostic import Edit, Label
+from sexplang.terms.form import MARK, Form, ListForm, Name
 from sexplang.terms.macro import Macro
 from sexplang.terms.program import Export
 from sexplang.terms.source import Span
 from sexplang.terms.texts.nearest import fewest_letters_off, find_misspelled
-from sexplang.terms.values.value import Task
+from sexplang.terms.values.value import Higher, Operation, Primitive, Task
+
+if TYPE_CHECKING:
+    from sexplang.compiler import habit_hints
 
 
 def mention(c: Lowering, form: Name, position: int) -> Core:
     """Lower a name as a value."""
     binding = c.names.find(form.text)
     if binding is None:
-        return _path(c, form, position)
+        return _path(c, form)
     if type(binding) is Continuation:
         c.note_use(binding, KEPT)
     return reference(c, binding, form)
@@ -114,12 +117,13 @@ def report_early_use(c: Lowering, form: Name, later: LaterDefinition) -> Const:
     )
 
 
-def _path(c: Lowering, form: Name, position: int) -> Core:
+def _path(c: Lowering, form: Name) -> Core:
     """Lower `plan.notes.success`, if `plan` is bound and the whole is not."""
     head, fields = split_path(form.text)
-    binding = c.names.find(head) if head and all(fields) and fields else None
+    binding = _base_of(c, form)
     if binding is None:
-        return unbound(c, form, position)
+        report_unbound(c, form)
+        return Const(None, span=form.span)
     if type(binding) is Namespace:
         export = binding.exports.get(fields[0])
         if export is None:
@@ -145,23 +149,76 @@ def _list_names(names: Iterable[str]) -> str:
     return "it has " + ", ".join(f"`{name}`" for name in sorted(names))
 
 
-def unbound(c: Lowering, form: Name, position: int) -> Const:
-    """Report an unbound name, with a suggestion."""
+def is_unbound(c: Lowering, form: Name) -> bool:
+    """Return whether a name has no binding, and is no path from a name that has one."""
+    return c.names.find(form.text) is None and _base_of(c, form) is None
+
+
+def _base_of(c: Lowering, form: Name) -> Binding | None:
+    """Return the binding of `plan` for `plan.notes`. A function of the prelude has no fields."""
+    head, fields = split_path(form.text)
+    binding = c.names.find(head) if head and all(fields) and fields else None
+    if type(binding) is Export and isinstance(binding.shape, (Primitive, Higher, Operation)):
+        return None
+    return binding
+
+
+def report_unbound(c: Lowering, form: Name, call: ListForm | None = None) -> bool:
+    """Report an unbound name, with a suggestion; `call` is the call whose head it is. Return
+    whether it is a form of another language, whose operands are no expressions."""
     name = form.spelling
     if name in RESERVED:
-        return _no_value(c, form)
-    if "." in name and name.split(".")[0]:
-        name = name.split(".")[0]
-    if c.import_failed:
-        # The name may come from an import that could not be read.
-        return Const(None, span=form.span)
-    return c.report(
+        _no_value(c, form)
+        return False
+    if c.import_failed or name.partition(".")[0] in c.refused:
+        # The name may come from an import that could not be read, or a form that was refused.
+        return False
+    found = _suggest(c, form, name, call)
+    if found is None and name.partition(".")[0]:
+        name = name.partition(".")[0]
+        found = _suggest(c, form, name, call if name == form.spelling else None)
+    title = f"nothing here is called `{name}`"
+    if c.names.find(name) is not None:
+        title = f"`{name}` is a function and has no fields"
+    if call is not None and found is not None and found.is_form:
+        c.refused |= names_mentioned(call)
+    hint, edits = (found.hint, found.edits) if found is not None else (None, ())
+    c.report(
         "unbound-name",
         form.span,
-        f"nothing here is called `{name}`",
+        title,
         "not bound in this file or its imports",
-        hint=HABITS.get(name) or _name_first(c, name) or _did_you_mean(c, name, position),
+        hint=hint,
+        edits=edits,
     )
+    return found is not None and found.is_form
+
+
+def _suggest(
+    c: Lowering, form: Name, name: str, call: ListForm | None
+) -> "habit_hints.Suggestion | None":
+    """Return what to write for a name: a name of the program that is a letter off, what another
+    language means by it, a name that is spelled nearly so."""
+    from sexplang.compiler import habit_hints
+
+    own = [key for key, binding in c.names.table.items() if _is_suggested(key, binding)]
+    close = find_misspelled(name, own) if len(name) > 2 else None
+    if close is None:
+        found = habit_hints.find_suggestion(c, name, form.span, call)
+        if found is not None:
+            return found
+    first = _name_first(c, name)
+    if first is not None:
+        return habit_hints.Suggestion(first)
+    close = close or _did_you_mean(c, name, call is not None)
+    if close is None:
+        return None
+    edits = (Edit(form.span, close),) if form.spelling == name else ()
+    return habit_hints.Suggestion(f"did you mean `{close}`{_describe(c, close)}?", edits)
+
+
+def _is_suggested(name: str, binding: Binding) -> bool:
+    return type(binding) is not LaterDefinition and MARK not in name
 
 
 def _name_first(c: Lowering, name: str) -> str | None:
@@ -191,27 +248,26 @@ _MOST_SUGGESTED = 20
 """The greatest number of suggestions; each compares a name with every other."""
 
 
-def _did_you_mean(c: Lowering, name: str, position: int) -> str | None:
+def _did_you_mean(c: Lowering, name: str, is_head: bool) -> str | None:
+    """Return the name that is spelled nearly so. Special forms are suggested only where a form may
+    begin."""
     c.suggested += 1
     if c.suggested > _MOST_SUGGESTED:
         return None
-    bound = [
-        key
-        for key, binding in c.names.table.items()
-        if type(binding) is not LaterDefinition and MARK not in key
-    ]
-    # Special forms are suggested only where a form may begin.
-    words = SHAPES if position & AT_HEAD else ()
-    close = _correct_spelling(name, bound, [*c.names.scope, *words])
-    if close is None:
-        return None
-    binding = c.names.find(close)
+    bound = [key for key, binding in c.names.table.items() if _is_suggested(key, binding)]
+    words = SHAPES if is_head else ()
+    return _correct_spelling(name, bound, [*c.names.scope, *words])
+
+
+def _describe(c: Lowering, name: str) -> str:
+    """Return the kind and origin of a suggested name, in words."""
+    binding = c.names.find(name)
     what = ""
     if isinstance(binding, Export) and isinstance(binding.shape, Task):
         what = ", a task"
-    if close in c.origins and close in c.names.table:
-        what += f', from "{c.origins[close]}"'
-    return f"did you mean `{close}`{what}?"
+    if name in c.origins and name in c.names.table:
+        what += f', from "{c.origins[name]}"'
+    return what
 
 
 def _correct_spelling(name: str, bound: Iterable[str], words: Iterable[str]) -> str | None:

@@ -253,7 +253,12 @@ class Builder:
                 return self._standard(module)
         except FileNotFoundError:
             pass
-        raise diagnose("import-not-found", f"there is no `{path}`", span)
+        from sexplang.package.habits import list_modules
+
+        modules = ", ".join([f"`std/{each}`" for each in list_modules()])
+        raise diagnose(
+            "import-not-found", f"there is no `{path}`", span, hint=f"there are {modules}"
+        )
 
     def _templates(self, source: Source, main: bool = False) -> dict[str, Export]:
         known = self.exports.get(source.name)
@@ -464,6 +469,28 @@ def meter(price: Price) -> Meter:
     return Meter(rough_estimate, price)
 
 
+SLIPS = frozenset(
+    [
+        *("unused-value", "swapped-arguments", "constant-test", "foreign-text", "foreign-call"),
+        "unused-param",
+    ]
+)
+"""The codes of slips that give a wrong value, which `run` reports, too."""
+
+
+def find_slips(program: Program) -> tuple[Diagnostic, ...]:
+    """Return the slips of a program that give a wrong value, as far as its text shows them, in the
+    order of the text."""
+    from sexplang.analysis.own_nodes import own_nodes
+    from sexplang.analysis.wrong_values.signs import has_signs
+
+    if not has_signs(program, list(own_nodes(program))):
+        return ()
+    from sexplang.analysis.wrong_values.all_finders import find_wrong_values
+
+    return tuple(sorted(find_wrong_values(program), key=lambda each: each.labels[0].span.start))
+
+
 def inspect(program: Program, given: int = 0) -> "Report":
     """Return the analysis of a program, with `given` values of its inputs. A run does not load
     it."""
@@ -551,11 +578,13 @@ def _nothing_to_import(path: str, importer: str) -> tuple[Source, ...]:
 
 
 __all__ = [
+    "SLIPS",
     "STANDARD",
     "Builder",
     "Find",
     "Plans",
     "build",
+    "find_slips",
     "inspect",
     "meter",
     "tasks",

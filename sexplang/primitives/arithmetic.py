@@ -29,6 +29,8 @@ def not_a_number(name: str, value: Value) -> Fault:
     hint = _HINTS.get(name)
     if type(value) in TEXTS and hint is None:
         hint = "`(str a b)` joins text" if name == "+" else "`(string->number s)` reads a number"
+        if name in ("<", ">", "<=", ">="):
+            hint = f"`string{name}?` compares texts; {hint}"
     if type(value) in LISTS and hint is None:
         hint = f"`(apply {name} xs)` calls it with the items of a list"
     return wrong_type(name, "numbers", value, hint)

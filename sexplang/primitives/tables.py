@@ -41,7 +41,14 @@ def key_text(name: str, key: Value) -> str:
         return whole_text(key)
     if isinstance(key, Symbol):
         return key.name
-    raise wrong_type(name, "a string or a symbol as a key", key, "`(str x)` makes a key of it")
+    hint = "`(str x)` makes a key of it"
+    if name in _BY_PATH and type(key) in LISTS:
+        hint = f"write `{_BY_PATH[name]}` for a path of keys"
+    raise wrong_type(name, "a string or a symbol as a key", key, hint)
+
+
+_BY_PATH = {"put": "(put-in t keys value)", "get": "(get-in t keys)"}
+"""The calls that take a path where others take a key."""
 
 
 def get(table: Value, key: Value, default: Value = None) -> Value:

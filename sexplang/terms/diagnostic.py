@@ -18,10 +18,22 @@ class Label:
 
 
 @frozen
+class Edit:
+    """A replacement of the text of a span."""
+
+    span: Span
+    text: str
+
+    def plain(self) -> dict[str, Any]:
+        return {"span": self.span.plain(), "text": self.text}
+
+
+@frozen
 class Diagnostic:
     """A flaw of a text. `code` is a kebab-case word with a page in `spec/errors/`.
 
-    The first label is the place of the flaw; the others explain it.
+    The first label is the place of the flaw; the others explain it. The `edits` together correct
+    it, where its correction is certain.
     """
 
     code: str
@@ -30,6 +42,7 @@ class Diagnostic:
     notes: tuple[str, ...] = ()
     hint: str | None = None
     severity: Severity = "error"
+    edits: tuple[Edit, ...] = ()
 
     @property
     def span(self) -> Span | None:
@@ -44,6 +57,7 @@ class Diagnostic:
             "labels": [{"span": label.span.plain(), "words": label.words} for label in self.labels],
             "notes": list(self.notes),
             "hint": self.hint,
+            "edits": [edit.plain() for edit in self.edits],
         }
 
     def __str__(self) -> str:

@@ -177,7 +177,7 @@ def test_a_word_of_the_language_cannot_be_bound(name):
 
 HINTS = [
     ("(sumarize 1)", "did you mean `summarize`, a task?"),
-    ("(defun f (x) x)", "(define (name param…) body…)"),
+    ("(defun f (x) x)", "(define (f x) x)"),
     ("(setq x 1)", "there is no assignment"),
     ("(lamda (x) x)", "did you mean `lambda`?"),
     ("(summarize 1 stile: 2)", "did you mean `style:`?"),

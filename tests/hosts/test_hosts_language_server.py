@@ -62,6 +62,21 @@ def test_what_is_wrong_is_shown_with_its_code_and_its_hint(editor):
     assert lsp.Range(lsp.Position(1, 3), lsp.Position(1, 7)) == found.range
 
 
+def test_what_a_hint_says_for_certain_is_a_quick_fix(editor):
+    """At the place of the diagnostic alone; the edit is that of `check --json`."""
+    editor.open("a.sexp", '(print 1)\n(toUpperCase "tea")\n(f (let [x 1] x))\n')
+    editor.findings("a.sexp")
+    where = lsp.Range(lsp.Position(1, 1), lsp.Position(1, 12))
+
+    assert [("write `(string-upcase s)`", (lsp.TextEdit(where, "string-upcase"),))] == (
+        editor.quick_fixes("a.sexp", lsp.Range(lsp.Position(1, 3), lsp.Position(1, 3)))
+    )
+    start = lsp.Position(0, 0)
+    assert [] == editor.quick_fixes("a.sexp", lsp.Range(start, start))
+    everywhere = editor.quick_fixes("a.sexp", lsp.Range(start, lsp.Position(3, 0)))
+    assert ["string-upcase", "((x 1))"] == [edit.new_text for _, (edit,) in everywhere]
+
+
 def test_other_places_are_related_information(editor):
     """The labels after the first one point there, with their words."""
     editor.open("a.sexp", "(define x 1)\n(define x 2)\n")

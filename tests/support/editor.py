@@ -155,6 +155,13 @@ class Editor:
         params = lsp.DocumentFormattingParams(self.document(name), options)
         return self.do(self.client.text_document_formatting_async(params))
 
+    def quick_fixes(self, name, where):
+        """The titles of the quick fixes at a range of the newest text, and their edits."""
+        context = lsp.CodeActionContext([])
+        params = lsp.CodeActionParams(self.document(name), where, context)
+        actions = self.do(self.client.text_document_code_action_async(params))
+        return [(each.title, each.edit.changes[self.address(name)]) for each in actions]
+
     def leave(self):
         """Ends the server as the protocol has it; its exit status."""
         self.do(self.client.shutdown_async(None))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from sexplang.compiler.compilation import Lowering
 from sexplang.compiler.forms.patterns import duplicate, is_pattern, names_in
+from sexplang.terms.diagnostic import Edit
 from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
 from sexplang.terms.source import Span
 from sexplang.terms.values.abbreviation import excerpt
@@ -20,9 +21,9 @@ def bindings_of(c: Lowering, form: ListForm, listing: Form, *, unique: bool) -> 
     if type(listing) is not ListForm:
         is_vector = type(listing) is VectorForm
         hint = "use parentheses: `((name e) …)`" if is_vector else None
-        c.report_malformed(
-            form, listing, "I expected a list of bindings `((name e) …)` here", hint=hint
-        )
+        edits = _in_pairs(listing) if type(listing) is VectorForm else ()
+        words = "I expected a list of bindings `((name e) …)` here"
+        c.report_malformed(form, listing, words, hint=hint, edits=edits)
         return _nils(listing.items[::2]) if type(listing) is VectorForm else out
     for target, value in _pairs(c, form, listing):
         if type(target) is ListForm and not is_pattern(target):
@@ -38,6 +39,15 @@ def bindings_of(c: Lowering, form: ListForm, listing: Form, *, unique: bool) -> 
             seen.setdefault(name.text, name.span)
         out.append((target, value))
     return out
+
+
+def _in_pairs(listing: VectorForm) -> tuple[Edit, ...]:
+    """Return the edit of `[name e …]` to `((name e) …)`, if each name has a value."""
+    texts = [item.span.text for item in listing.items]
+    if len(texts) % 2:
+        return ()
+    pairs = [f"({' '.join(texts[at : at + 2])})" for at in range(0, len(texts), 2)]
+    return (Edit(listing.span, f"({' '.join(pairs)})"),)
 
 
 _NO_PATTERN = "a value that sees its own name is a function; `let*` takes patterns"
@@ -61,13 +71,22 @@ def _pairs(c: Lowering, form: ListForm, listing: ListForm) -> Iterator[Pair]:
     words = "I expected a binding `(name e)` here"
     if items and all(map(_is_bracketed, items)):
         written = " ".join(f"({excerpt(item.span.text[1:-1])})" for item in items)
-        c.report_malformed(form, items[0], words, hint=f"use parentheses: `({written})`")
+        edits = tuple([Edit(item.span, f"({item.span.text[1:-1]})") for item in items])
+        c.report_malformed(
+            form, items[0], words, hint=f"use parentheses: `({written})`", edits=edits
+        )
         yield from _nils([item.items[0] for item in items])  # type: ignore[union-attr]
         return
     if items and (type(items[0]) is Name or is_pattern(items[0])):
         is_pair = len(items) == 2
-        hint = f"two pairs of parentheses: `({excerpt(listing.span.text)})`" if is_pair else None
-        c.report_malformed(form, items[0], words, hint=hint)
+        hint = None
+        if is_pair:
+            hint = f"two pairs of parentheses: `({excerpt(listing.span.text)})`"
+        edits = (Edit(listing.span, f"({listing.span.text})"),) if is_pair else ()
+        if all(type(item) is Name for item in items) and not is_pair:
+            pairs = " ".join([f"({item.span.text} nil)" for item in items])
+            hint = f"each name has a value: `({pairs})`"
+        c.report_malformed(form, items[0], words, hint=hint, edits=edits)
         yield from _nils(items[:1])
         return
     for pair in items:

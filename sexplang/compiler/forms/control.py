@@ -37,6 +37,7 @@ from sexplang.terms.core import (
     Recur,
     Repeat,
 )
+from sexplang.terms.diagnostic import Edit
 from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm, source_name
 from sexplang.terms.source import Span
 
@@ -183,10 +184,17 @@ def case(c: Lowering, form: ListForm, position: int) -> Steps:
             break
         elif len(clause.items) == 1:
             c.report_malformed(form, clause, "I expected a body after the data")
-        elif clause is form.items[-1] and source_name(_word(clause.items[0])) in _ELSEWHERE:
-            word = source_name(_word(clause.items[0]))
-            hint = f"write `else` for all others; `(({word}) …)` is the symbol `{word}`"
-            c.report_malformed(form, clause.items[0], "this is one symbol", hint=hint)
+        elif clause is form.items[-1] and _is_elsewhere(form, clause.items[0]):
+            word = clause.items[0].span.text
+            kind = "symbol" if type(clause.items[0]) is Name else "value"
+            hint = f"write `else` for all others; `(({word}) …)` is the {kind} `{word}`"
+            c.report_malformed(
+                form,
+                clause.items[0],
+                f"this is one {kind}",
+                hint=hint,
+                edits=(Edit(clause.items[0].span, "else"),),
+            )
         else:
             then = yield body(c, clause.items[1:], position, clause.span)
             wraps.append(_choose(_fits(c, value, clause.items[0]), then, clause.span))
@@ -196,12 +204,17 @@ def case(c: Lowering, form: ListForm, position: int) -> Steps:
     return end if slot is None else Let((key,), end, span=form.span)
 
 
-_ELSEWHERE = frozenset(["_", "default", "otherwise"])
+_ELSEWHERE = frozenset(["_", "default", "otherwise", "t"])
 """Words of other languages for `else` in a `case`."""
 
 
-def _word(form: Form) -> str:
-    return form.text if type(form) is Name else ""
+def _is_elsewhere(form: ListForm, datum: Form) -> bool:
+    """Return whether the last datum of a `case` is another language's word for `else`; `true` is,
+    unless there is a clause for `false`."""
+    if type(datum) is Name:
+        return source_name(datum.text) in _ELSEWHERE
+    others = [each.items[0] for each in form.items[2:-1] if type(each) is ListForm and each.items]
+    return _is_true(datum) and all(type(each) is not Literal or each.value for each in others)
 
 
 def _fits(c: Lowering, value: Core, data: Form) -> Core:

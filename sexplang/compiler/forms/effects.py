@@ -36,7 +36,7 @@ from sexplang.terms.core import (
     Race,
     Timed,
 )
-from sexplang.terms.diagnostic import Label
+from sexplang.terms.diagnostic import Edit, Label
 from sexplang.terms.form import Form, ListForm, Literal, Name
 from sexplang.terms.source import Span
 
@@ -126,6 +126,9 @@ def abandon(c: Lowering, form: ListForm, callee: Core) -> Core:
 def handle(c: Lowering, form: ListForm, position: int) -> Steps:
     """`(handle body ((operation param…) resume body…) … (return name body…))`"""
     mark, scopes = len(c.mentions), c.scopes
+    if _is_clause_first(c, form):
+        hint = "the body comes first: `(handle body ((operation param…) resume body…) …)`"
+        return c.report_malformed(form, form.items[1], "this is a clause", hint=hint)
     inner = yield c.lower(form.items[1])
     has_scope = c.scopes > scopes
     clauses: list[Clause] = []
@@ -152,6 +155,20 @@ def handle(c: Lowering, form: ListForm, position: int) -> Steps:
     if any(clause.kind == "kept" for clause in clauses):
         _keep(c, mark)
     return Handle(inner, tuple(clauses), returns, span=form.span)
+
+
+def _is_clause_first(c: Lowering, form: ListForm) -> bool:
+    """Return whether a clause stands where the body belongs, and the body is the last form."""
+    first, last = form.items[1], form.items[-1]
+    if type(first) is not ListForm or len(first.items) < 3 or type(first.items[0]) is not ListForm:
+        return False
+    target = first.items[1]
+    is_new = type(target) is Name and c.names.find(target.text) is None
+    return is_new and word_of(first.items[0]) != "lambda" and not _is_clause(last)
+
+
+def _is_clause(form: Form) -> bool:
+    return type(form) is ListForm and bool(form.items) and type(form.items[0]) is ListForm
 
 
 def _keep(c: Lowering, mark: int) -> None:
@@ -246,7 +263,12 @@ def _check_scope(c: Lowering, target: Name) -> None:
 def _returns(c: Lowering, form: ListForm, item: ListForm) -> Lowered:
     if len(item.items) < 3:
         return c.report_malformed(form, item, "I expected `(return name body…)` here")
-    if not c.is_bindable(item.items[1]):
+    name = item.items[1]
+    if type(name) is ListForm and len(name.items) == 1:
+        hint = f"write `(return {name.items[0].span.text} …)`"
+        edits = (Edit(name.span, name.items[0].span.text),)
+        return c.report_malformed(form, name, "I expected a name here", hint=hint, edits=edits)
+    if not c.is_bindable(name):
         return Const(None, span=item.span)
     return _return_body(c, item)
 
@@ -285,7 +307,12 @@ def try_(c: Lowering, form: ListForm, position: int) -> Steps:
     while forms and word_of(forms[-1]) == "catch":
         catches.append(forms.pop())  # type: ignore[arg-type]
     if not catches and last is None:
-        return c.report_malformed(form, form, "I expected a `catch` or a `finally` at the end")
+        words = "I expected a `catch` or a `finally` at the end"
+        if word_of(forms[-1]) in _CATCHING:
+            head = forms[-1].items[0]  # type: ignore[union-attr]
+            hint, edits = "write `(catch (e) body…)`", (Edit(head.span, "catch"),)
+            return c.report_malformed(form, head, words, hint=hint, edits=edits)
+        return c.report_malformed(form, form, words)
     if not forms:
         return c.report_malformed(
             form, form, "I expected a body before the first `catch` or `finally`"
@@ -311,10 +338,31 @@ def try_(c: Lowering, form: ListForm, position: int) -> Steps:
     return Finally(inner, cleanup, span=form.span)
 
 
+_CATCHING = frozenset(("except", "rescue", "on-error", "error", "handler", "else"))
+"""Words of other languages for `catch`."""
+
+
+def _parenthesize(item: ListForm) -> tuple[str | None, tuple[Edit, ...]]:
+    """Return the hint and the edit for a `catch` whose name stands without parentheses, maybe
+    behind a class or a reason."""
+    names = [one for one in item.items[1:3] if type(one) is Name]
+    if not names or type(item.items[1]) is not Name:
+        return None, ()
+    if len(names) == 1 or len(item.items) == 3:
+        name = item.items[1].span
+        return f"write `(catch ({name.text}) …)`", (Edit(name, f"({name.text})"),)
+    reason, name = names[0].span, names[1].span
+    is_class = reason.text[:1].isupper() or reason.text.startswith(":")
+    head = f"({name.text})" if is_class else f"({name.text} {reason.text})"
+    return f"write `(catch {head} …)`", (Edit(Span(name.source, reason.start, name.end), head),)
+
+
 def _catch(c: Lowering, form: ListForm, item: ListForm) -> Generator[Any, Any, Clause | None]:
     head = item.items[1] if len(item.items) > 1 else item
     if type(head) is not ListForm or not head.items or len(item.items) < 3 or head is item:
-        c.report_malformed(form, head, "I expected `(catch (name word…) body…)` here")
+        hint, edits = _parenthesize(item)
+        expected = "I expected `(catch (name word…) body…)` here"
+        c.report_malformed(form, head, expected, hint=hint, edits=edits)
         return None
     name, *rest = head.items
     words = []

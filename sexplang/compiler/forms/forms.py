@@ -141,9 +141,17 @@ def _special(c: Lowering, form: ListForm, word: str, position: int) -> Lowered:
         return _absent(c, form, word)
     count = len(form.items) - 1
     if count < shape.least:
-        return c.report_malformed(form, form, "something is missing here", hint=_ADVICE.get(word))
+        hint = _ADVICE.get(word)
+        if word == "loop" and c.loops:
+            hint = f"the next turn is `(recur{form.span.text.removeprefix('(loop')}`"
+        return c.report_malformed(form, form, "something is missing here", hint=hint)
     if shape.most is not None and count > shape.most:
-        return c.report_malformed(form, form.items[shape.most + 1], "nothing more fits here")
+        hint = None
+        if word == "if" and any(type(each) is Name and each.text == "else" for each in form.items):
+            hint = "leave `else` out: the third operand is what is done otherwise"
+        return c.report_malformed(
+            form, form.items[shape.most + 1], "nothing more fits here", hint=hint
+        )
     return FORMS[word](c, form, position)
 
 

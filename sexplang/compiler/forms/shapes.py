@@ -185,34 +185,8 @@ PARTS: dict[str, str] = {
 
 RESERVED: frozenset[str] = frozenset([*SHAPES, *PARTS, "set!"])
 
-HABITS: dict[str, str] = {
-    "defun": "write `(define (name param…) body…)`",
-    "defn": "write `(define (name param…) body…)`",
-    "def": "write `(define name e)`",
-    "defmacro": "write `(define-syntax name (syntax-rules () ((_ part…) template)))`",
-    "define-syntax-rule": "write `(define-syntax name (syntax-rules () ((_ part…) template)))`",
-    "let-syntax": "write `(let () (define-syntax name (syntax-rules …)) body…)`",
-    "letrec-syntax": "write `(let () (define-syntax name (syntax-rules …)) body…)`",
-    "setq": "there is no assignment: `(bind name e)` binds a name for the rest of the body",
-    "setf": "there is no assignment: `(put table key value)` gives a changed copy",
-    "do": "write `(begin e…)`, or `(loop ((name e) …) body…)`",
-    "dolist": "write `(for-each (lambda (x) body…) list)`",
-    "while": "write `(loop ((name e) …) body…)` and `(recur e…)`",
-    "call/cc": "a clause of `handle` has the continuation: `((operation param…) resume body…)`",
-    "display": "write `(print value…)`",
-    "displayln": "write `(print value…)`",
-    "println": "write `(print value…)`",
-    "throw": 'write `(raise value)` or `(error "text")`',
-    "call": "a task is a function: write `(name value…)`",
-    "atomic-task": "a task is a function: write `(name value…)`; with a request's settings "
-    "`(call-atomic-task 'name inputs: {param: value})`",
-    "*loop-config*": "a loop's functions are given what they need, the iteration `i` among it; "
-    "bind the limit to a name: `(bind most 3)`",
-}
-"""Names from other languages, and the replacement in this one."""
-
 OLD_CALLS = frozenset(["call", "atomic-task"])
-"""The names among them that called a task with its inputs."""
+"""Names that called a task with its inputs in an earlier language."""
 
 CLAUSES: dict[str, str] = {
     "initial-director-input": "initial",

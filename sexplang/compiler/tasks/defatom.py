@@ -113,7 +113,32 @@ def _clause(c: Lowering, clause: Form, written: DefatomForm) -> None:
             written.fields[key] = value
     elif key != "context_relevance":
         known = ("params", *CLAUSES, "context_relevance")
-        unknown(c, clause.items[0], f"a task has no clause `{key}`", key, known)
+        hint = _MEANT.get(key)
+        if hint is None and len(clause.items) == 1 and written.clauses.keys() == {key}:
+            hint = f"parameters are written `(params ({key} string))`"
+        unknown(
+            c,
+            clause.items[0],
+            f"a task has no clause `{key}`",
+            key,
+            known,
+            (lambda _: hint) if hint else None,
+        )
+
+
+_MEANT = {
+    **dict.fromkeys(
+        ("prompt", "template", "user", "message", "task", "text", "body"), "instructions"
+    ),
+    **dict.fromkeys(("inputs", "input", "args", "parameters", "arguments", "param"), "params"),
+    **dict.fromkeys(("output", "schema", "return", "result", "type", "response"), "returns"),
+    **dict.fromkeys(("tools", "tool"), "allowed_tools"),
+    **dict.fromkeys(("doc", "docstring", "about"), "description"),
+    **dict.fromkeys(("role", "persona", "system_prompt"), "system"),
+    **dict.fromkeys(("temperature", "settings", "max_tokens"), "options"),
+}
+_MEANT = {word: f"did you mean `{clause}`?" for word, clause in _MEANT.items()}
+"""Clauses of other libraries, and the question for the clause here."""
 
 
 def _check_instructions(c: Lowering, written: DefatomForm) -> None:

@@ -26,6 +26,7 @@ from sexplang.hosts.settings.mcp_options import describe_tools, say_unprovided, 
 from sexplang.hosts.settings.path_arguments import folder_of, source_at, status_of, text_at
 from sexplang.hosts.settings.run_arguments import Settings, budget_of, check_files, find_unused
 from sexplang.package.process import hide
+from sexplang.pipeline.pipeline import SLIPS, find_slips
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
@@ -53,8 +54,9 @@ def run(settings: Settings) -> int:
         say_all((*warnings, *findings), FAILED, settings)
         say("--strict stops the program at a warning; nothing was run")
         return FAILED
-    if warnings and not settings.quiet:
-        say_all(warnings, FAILED)
+    shown = (*warnings, *[each for each in findings if each.code in SLIPS])
+    if shown and not settings.quiet:
+        say_all(shown, FAILED)
     errors = tuple([each for each in findings if each.severity == "error"])
     if errors:
         return say_all(errors, FAILED, settings)
@@ -69,9 +71,10 @@ def run(settings: Settings) -> int:
 
 
 def _run_check(settings: Settings, program: Program) -> tuple[Diagnostic, ...]:
-    """Return the diagnostics of `check`: with --strict, and before a model is paid."""
+    """Return the diagnostics of `check` with --strict and before a model is paid; else the slips
+    that give a wrong value."""
     if not settings.strict and not program.tasks:
-        return ()
+        return find_slips(program)
     from sexplang.pipeline.pipeline import inspect
 
     return inspect(program).findings

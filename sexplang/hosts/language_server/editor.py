@@ -60,6 +60,8 @@ class Editor:
         """By document: the ordinal of its text among all that came in, and the editor's version."""
         self.taken = 0
         self.effects: dict[str, tuple[Row, ...]] = {}
+        self.corrections: dict[str, list[findings.Correction]] = {}
+        """By document: the edits that its last check offers."""
         self.timer: asyncio.TimerHandle | None = None
         self.checking: asyncio.Task[None] | None = None
         self.is_stale = False
@@ -91,6 +93,7 @@ class Editor:
         name = name_of(address)
         for known in (self.library.open, self.addresses, self.versions, self.effects):
             known.pop(name, None)
+        self.corrections.pop(name, None)
         self.server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(address, []))
         self.check_soon(0)
 
@@ -123,7 +126,9 @@ class Editor:
                 if self.has_ended:
                     return
                 try:
-                    shown, effects = await asyncio.to_thread(_check, library, name, self.encoding)
+                    shown, effects, corrections = await asyncio.to_thread(
+                        _check, library, name, self.encoding
+                    )
                 # An internal fault must not end the checks of this editor for good.
                 except Exception as fault:
                     if not self.has_ended:
@@ -131,6 +136,7 @@ class Editor:
                     continue
                 if self.versions.get(name) == known and not self.has_ended:
                     self.effects[name] = effects
+                    self.corrections[name] = corrections
                     self.server.text_document_publish_diagnostics(
                         lsp.PublishDiagnosticsParams(
                             self.addresses[name], shown, None if known[1] == UNTOLD else known[1]
@@ -196,6 +202,20 @@ class Editor:
         places = Places(source.text, self.encoding)
         return [lsp.TextEdit(places.range(0, len(source.text)), text)]
 
+    def code_actions(self, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        """Return the edits that the last check offers at a range."""
+        asked, address = params.range, params.text_document.uri
+        return [
+            lsp.CodeAction(
+                title,
+                lsp.CodeActionKind.QuickFix,
+                edit=lsp.WorkspaceEdit({address: edits}),
+                is_preferred=True,
+            )
+            for at, title, edits in self.corrections.get(name_of(address), [])
+            if at.start <= asked.end and asked.start <= at.end
+        ]
+
     def symbols(self, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
         found, places = self.read(params.text_document)
         return symbols(found, places)
@@ -203,10 +223,15 @@ class Editor:
 
 def _check(
     library: Library, name: str, encoding: str
-) -> "tuple[list[lsp.Diagnostic], tuple[Row, ...]]":
-    """Return the diagnostics of a document, and the effects of its functions."""
+) -> "tuple[list[lsp.Diagnostic], tuple[Row, ...], list[findings.Correction]]":
+    """Return the diagnostics of a document, the effects of its functions, and the edits that
+    correct it."""
     checked = findings.check_document(library, name)
-    return findings.to_protocol(checked.findings, library, name, encoding), checked.effects
+    return (
+        findings.to_protocol(checked.findings, library, name, encoding),
+        checked.effects,
+        findings.corrections(checked.findings, library.source(name), encoding),
+    )
 
 
 def symbols(found: Outline, places: Places) -> list[lsp.DocumentSymbol]:

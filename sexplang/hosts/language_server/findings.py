@@ -1,7 +1,7 @@
 """The check of a document: diagnostics as the protocol has them, and effects of functions."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from lsprotocol.types import (
     Diagnostic,
@@ -10,6 +10,7 @@ from lsprotocol.types import (
     DiagnosticTag,
     Location,
     Range,
+    TextEdit,
 )
 
 from sexplang.hosts.language_server.library import Library
@@ -67,6 +68,28 @@ def to_protocol(
     """Return diagnostics as the protocol has them, each at a range of the document itself."""
     show = _Show(library, library.source(name), encoding)
     return [show(each) for each in found]
+
+
+Correction: TypeAlias = tuple[Range, str, list[TextEdit]]
+"""A range, what an editor may offer to do there, and the edits."""
+
+
+def corrections(
+    found: Iterable[terms.Diagnostic], source: Source, encoding: str
+) -> list[Correction]:
+    """Return the edits of diagnostics, if they are all in the document itself."""
+    places = Places(source.text, encoding)
+    return [
+        (
+            places.of(each.span),
+            each.hint or each.title,
+            [TextEdit(places.of(edit.span), edit.text) for edit in each.edits],
+        )
+        for each in found
+        if each.span is not None
+        and each.edits
+        and all(edit.span.source.name == source.name for edit in each.edits)
+    ]
 
 
 class _Show:

@@ -109,6 +109,10 @@ _REQUESTS: dict[str, tuple[Answer, Any]] = {
     ),
     lsp.TEXT_DOCUMENT_FORMATTING: (Editor.formatting, None),
     lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: (Editor.symbols, None),
+    lsp.TEXT_DOCUMENT_CODE_ACTION: (
+        Editor.code_actions,
+        lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix]),
+    ),
 }
 
 

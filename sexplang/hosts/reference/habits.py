@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sexplang.compiler.forms.shapes import HABITS
+from sexplang.hosts.reference.language_names import prelude
+from sexplang.package import habits
 from sexplang.terms.classes.node import frozen
 
 
@@ -25,10 +26,17 @@ class Habit:
 
 def find_habit(name: str) -> Habit | None:
     """Return what to write for a name of another language; None if it is not known as one."""
-    return Habit((name,), HABITS[name]) if name in HABITS else None
+    found = habits.find_habits(name, prelude())
+    row = next((each for each in found if not each.pattern), found[0]) if found else None
+    return _convert((name,), row) if row is not None else None
 
 
 def list_habits() -> Iterator[Habit]:
     """Yield the habits that the compiler knows."""
-    for name, hint in HABITS.items():
-        yield Habit((name,), hint)
+    for row in habits.rows():
+        yield _convert(row.names, row)
+
+
+def _convert(names: tuple[str, ...], row: habits.Habit) -> Habit:
+    example, _, value = row.example.partition(" ;=> ")
+    return Habit(names, row.hint, example, value)

@@ -27,6 +27,8 @@ def items_of(name: str, value: Value) -> tuple[Value, ...]:
     if type(value) in LONG:
         return whole_list(value)
     hint = "`keys`, `values` and `string-split` give lists"
+    if name in _FIRST:
+        hint = f"write `({name} {_FIRST[name]})`"
     if isinstance(value, Procedure):
         hint = f"the function comes first: `({name} {_FIRST.get(name, 'f xs')})`"
         hint = "the function comes last: `(sort xs f)`" if name == "sort" else hint

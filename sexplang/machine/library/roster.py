@@ -53,7 +53,10 @@ def _update(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | Non
         table = table.fields
     key = materialize(key)
     if not isinstance(table, dict) or not isinstance(key, (str, Symbol)):
-        raise Fault("wrong-type", "`update` takes a table, a key and a function")
+        what = abbreviate(key if isinstance(table, dict) else table)
+        title = f"`update` takes a table, a key and a function, not {what}"
+        hint = "write `(update-in t keys f)`" if type(key) is tuple else "write `(update t key f)`"
+        raise Fault("wrong-type", title, hint=hint)
     name = key if isinstance(key, str) else key.name
     return apply(function, (table.get(name),), (_end_update, k, table, name), s)
 

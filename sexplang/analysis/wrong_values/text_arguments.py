@@ -3,22 +3,23 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sexplang.analysis.own_nodes import is_own, own_nodes
+from sexplang.analysis.own_nodes import is_own
 from sexplang.terms.core import CallPrimitive, Const
-from sexplang.terms.diagnostic import Diagnostic, Label
-from sexplang.terms.program import Program
+from sexplang.terms.diagnostic import Diagnostic, Edit, Label
 from sexplang.terms.source import Made
 
 
-def find_swapped_texts(program: Program) -> Iterator[Diagnostic]:
+def find_swapped_texts(nodes: list[Any]) -> Iterator[Diagnostic]:
     """Yield a diagnostic for literals that show a swap: the pattern is longer than the text, or not
     in it."""
-    for node in own_nodes(program):
+    for node in nodes:
         if isinstance(node, CallPrimitive) and is_own(node.span):
             order = _ORDERS.get(node.primitive.name)
             texts = [_literal(one) for one in node.arguments]
             if order is None or len(texts) < len(order) or isinstance(node.span, Made):
                 continue
+            if node.primitive.name in _PART_FIRST:
+                texts = texts[::-1]
             if _never_matches(texts) or _splits_a_character(node, texts):
                 yield _finding(node, order)
 
@@ -28,9 +29,16 @@ _ORDERS = {
     "string-contains?": (1, 0),
     "starts-with?": (1, 0),
     "ends-with?": (1, 0),
+    "string-prefix?": (1, 0),
+    "string-suffix?": (1, 0),
+    "string-index": (1, 0),
+    "string-count": (1, 0),
     "string-replace": (2, 0, 1),
 }
 """The intended order."""
+
+_PART_FIRST = ("string-prefix?", "string-suffix?")
+"""Functions that take the part first."""
 
 
 def _literal(node: Any) -> str | None:
@@ -55,11 +63,15 @@ def _splits_a_character(node: CallPrimitive, texts: list[str | None]) -> bool:
 def _finding(node: CallPrimitive, order: tuple[int, ...]) -> Diagnostic:
     name = node.primitive.name
     text, part = (one.span.text for one in node.arguments[:2])
+    first = "the text comes first"
+    if name in _PART_FIRST:
+        text, part, first = part, text, "the part comes first"
     ordered = " ".join([node.arguments[at].span.text for at in order])
     return Diagnostic(
         "swapped-arguments",
         f"`{name}` looks for {part} in {text}",
         (Label(node.span, "nothing to find here"),),
-        hint=f"the text comes first: write `({name} {ordered})`",
+        hint=f"{first}: write `({name} {ordered})`",
         severity="warning",
+        edits=(Edit(node.span, f"({name} {ordered})"),),
     )

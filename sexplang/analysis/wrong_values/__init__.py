@@ -1,0 +1,1 @@
+"""Slips that give a wrong value: `run` reports them, too."""

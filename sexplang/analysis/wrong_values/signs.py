@@ -1,0 +1,141 @@
+"""Signs that a program may have a slip which gives a wrong value.
+
+They are coarse and quick, and import little: a run without one does not load the slips.
+"""
+
+from typing import Any
+
+from sexplang.analysis.own_nodes import own_units
+from sexplang.terms import core
+from sexplang.terms.program import Bind, Program
+from sexplang.terms.values.value import Higher, Operation, Task
+
+TOTALS = frozenset(("acc", "accumulator", "accum", "memo"))
+"""Names of parameters for what a fold gave so far."""
+
+SHOWING = frozenset(("str", "print", "string-append", "log", "error"))
+"""Functions that join or show texts, and fill nothing in."""
+
+IDLE = frozenset(("sort", "sort-by", "group-by", "update"))
+"""Functions with a function that are called only for their value."""
+
+PLAIN = (core.Const, core.Local, core.Known, core.Lambda, core.MakeTable, core.Path)
+"""The nodes without an effect."""
+
+_WATCHED = frozenset(
+    [
+        *("string-split", "string-replace", "string-contains?", "string-index", "string-count"),
+        *("starts-with?", "ends-with?", "string-prefix?", "string-suffix?"),
+        *("re-find", "re-matches", "re-seq", "re-split", "re-replace"),
+    ]
+)
+"""Functions whose arguments may be swapped, or whose part may be meant as a pattern."""
+
+_ASKING = frozenset(
+    [
+        *("<", ">", "=", "<=", ">=", "!=", "not", "get", "get-in", "assoc", "string->number"),
+        *("index-of", "re-find", "re-matches", "identity", "string-index", "string-index-right"),
+        *("get-field", "get-property", "json-parse", "first", "car", "last", "nth"),
+    ]
+)
+"""Primitives whose value may be false or nil, besides those with a `?`."""
+
+
+def has_signs(program: Program, nodes: list[Any]) -> bool:
+    """Return whether a slip is possible. `nodes` are those of the program's own files."""
+    empty: set[str] = set()
+    for unit in own_units(program):
+        last = len(unit.items) - 1 if unit.main else len(unit.items)
+        for at, item in enumerate(unit.items):
+            if not isinstance(item, Bind):
+                if at < last and _is_idle(item):
+                    return True
+            elif isinstance(item.value, core.Const) and is_empty(item.value.value):
+                empty.add(item.name)
+    empty |= {name for node in nodes if type(node) is core.Let for name in _empty_names(node)}
+    return any(_is_sign(program, node, empty) for node in nodes)
+
+
+def is_empty(value: Any) -> bool:
+    """Return whether other languages take a value for false, and this one does not."""
+    return value is not None and value is not False and value in (0, "", (), {})
+
+
+def _empty_names(node: core.Let) -> list[str]:
+    pairs = zip(node.names, node.values, strict=False)
+    return [name for name, each in pairs if isinstance(each, core.Const) and is_empty(each.value)]
+
+
+def _is_sign(program: Program, node: Any, empty: set[str]) -> bool:
+    kind = type(node)
+    if kind is core.CallPrimitive:
+        return _is_odd_call(node, node.primitive.name, empty)
+    if kind is core.Call:
+        value = node.callee.value if type(node.callee) is core.Const else None
+        return isinstance(value, (Operation, Higher, Task)) and _is_odd_use(program, node, value)
+    if kind is core.If:
+        return _is_odd_test(node.test, empty)
+    if kind is core.And or kind is core.Or:
+        return any(_is_odd_test(each, empty) for each in node.items[:-1])
+    if kind is core.Seq:
+        return any(_is_idle(each) for each in node.items[:-1])
+    if kind is core.Par or kind is core.Race:
+        return len(node.branches) == 1
+    if kind is core.Path:
+        return any(field[-1:] in ("?", "!") for field in node.fields)
+    return kind is core.Repeat and type(node.body) is core.Lambda
+
+
+def _is_odd_call(node: core.CallPrimitive, name: str, empty: set[str]) -> bool:
+    constants = [each.value for each in node.arguments if type(each) is core.Const]
+    if name == "not":
+        return any(_is_odd_test(each, empty) for each in node.arguments)
+    if name in SHOWING:
+        return any(_has_marks(each) for each in constants)
+    if name in _WATCHED:
+        return any(isinstance(each, str) for each in constants)
+    is_number = [isinstance(each, int) and each < 0 for each in constants]
+    return any(is_number) and name in ("get", "nth", "equal?", "=", "!=")
+
+
+def _is_odd_use(program: Program, node: core.Call, value: Any) -> bool:
+    name, given = value.name, node.arguments
+    functions = [program.functions[each.function] for each in given if type(each) is core.Lambda]
+    if name == "sort":
+        return len(given) == 2 and type(given[1]) in (core.Lambda, core.Const)
+    if name in ("fold", "reduce"):
+        has_total = any(each.name in TOTALS for one in functions for each in one.params[1:])
+        return has_total or any(type(each) is core.Const and each.value == () for each in given[2:])
+    if name == "for-each":
+        return any(type(one.body) in (core.Let, core.Seq, core.CallPrimitive) for one in functions)
+    if name in SHOWING or isinstance(value, Task):
+        return any(type(each) is core.Const and _has_marks(each.value) for each in given)
+    return False
+
+
+def _has_marks(value: Any) -> bool:
+    return isinstance(value, str) and any(mark in value for mark in "{%~")
+
+
+def _is_odd_test(node: Any, empty: set[str]) -> bool:
+    kind = type(node)
+    if kind is core.Const:
+        return is_empty(node.value)
+    if kind is core.Local:
+        return node.name in empty
+    if kind is not core.CallPrimitive:
+        return False
+    name = node.primitive.name
+    return name[-1] != "?" and name not in _ASKING
+
+
+def _is_idle(node: Any) -> bool:
+    """Return whether a node before the last may be there for its value."""
+    if type(node) is core.If:
+        return _is_idle(node.then) or _is_idle(node.otherwise)
+    if type(node) is core.Call and type(node.callee) is core.Const:
+        value = node.callee.value
+        return isinstance(value, Task) or (isinstance(value, Higher) and value.name in IDLE)
+    if isinstance(node, core.Const):
+        return node.value is not None
+    return isinstance(node, (*PLAIN, core.CallPrimitive))

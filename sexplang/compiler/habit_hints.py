@@ -1,0 +1,260 @@
+"""Hints for unbound names that other languages have, made of the call in which they stand.
+
+Imported for the first name that is not bound: a program without a mistake pays nothing.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+
+from sexplang.compiler.compilation import Lowering
+from sexplang.compiler.forms.shapes import RESERVED, SHAPES, word_of
+from sexplang.package import habits, package_data
+from sexplang.package.habits import Habit
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.diagnostic import Edit
+from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm
+from sexplang.terms.program import Export
+from sexplang.terms.source import Made, Span
+from sexplang.terms.values.value import Higher, Operation, Primitive
+
+MOST_SHOWN = 160
+"""The greatest length of a rewritten call in a hint."""
+
+_NOUNS = frozenset(
+    [
+        *("agent", "box", "cache", "cell", "class", "class-of", "clock", "constant", "date"),
+        *("datetime", "day", "default", "embedding", "env", "exception", "fail", "head"),
+        *("hour", "in", "index", "info", "init", "input", "instant", "interface", "it", "item"),
+        *("items", "key", "limit", "lines", "lock", "lookup", "max-of", "min-of", "minimum"),
+        *(
+            "maximum",
+            "mode",
+            "month",
+            "name",
+            "next",
+            "no",
+            "numbers",
+            "object",
+            "off",
+            "on",
+            "only",
+        ),
+        *("order", "output", "pairs", "parser", "position", "process", "prompt", "promise"),
+        *("property", "record", "reset", "save", "say", "search", "set", "show", "signal"),
+        *("state", "string", "struct", "symbol", "system", "tail", "task", "text", "time"),
+        *("timeout", "timestamp", "top", "total", "transform", "type", "unit", "use", "var"),
+        *("vec", "vector", "warn", "window", "words", "yes", "year", "number", "number-of"),
+        *("generate", "complete", "template-string", "chat", "call", "check", "some-"),
+        *("value", "content", "table", "dict", "hash", "array"),
+    ]
+)
+"""Words that a program may well use for a value of its own: they are habits at the head of a call
+alone."""
+
+
+@frozen
+class Suggestion:
+    """What to write for a name; `is_form` if the operands of its call are no expressions."""
+
+    hint: str
+    edits: tuple[Edit, ...] = ()
+    is_form: bool = False
+
+
+def find_suggestion(c: Lowering, name: str, span: Span, call: ListForm | None) -> Suggestion | None:
+    """Return the suggestion for an unbound name, None if it is no habit. `call` is the call whose
+    head it is."""
+    if call is None and habits.normalize(name) in _NOUNS:
+        return None
+    known = {*c.names.scope, *package_data.STANDARD, *SHAPES}
+    found = habits.find_habits(name, known)
+    if not found:
+        module = habits.find_module(name)
+        return Suggestion(f"`(import {module})` has it") if module else None
+    rewritten = _rewrite(found, call) if call is not None else None
+    if rewritten is not None:
+        return rewritten
+    row = next((each for each in found if not each.pattern), found[0])
+    if not row.name:
+        return Suggestion(row.hint, is_form=row.is_form)
+    return _rename(c, row, span, call)
+
+
+def _rename(c: Lowering, row: Habit, span: Span, call: ListForm | None) -> Suggestion:
+    """Return the suggestion of another name, with its parameters. The edit puts the arguments in
+    their order, if they are written in another one."""
+    operands = call.items[1:] if call is not None else ()
+    params = _parameters_for(c, row.name, len(operands))
+    if params is None or row.name in RESERVED:
+        usage = SHAPES[row.name].syntax if row.name in RESERVED else row.name
+        return Suggestion(f"write `{usage}`", _edits(span, row.name))
+    hint = f"write `({' '.join([row.name, *params])})`"
+    order = _order(params, operands)
+    if order is None:
+        return Suggestion(hint)
+    if call is None or order == tuple(range(len(operands))):
+        return Suggestion(hint, _edits(span, row.name))
+    ordered = " ".join([row.name, *[operands[at].span.text for at in order]])
+    return Suggestion(hint, _edits(call.span, f"({ordered})"))
+
+
+def _edits(span: Span, text: str) -> tuple[Edit, ...]:
+    return () if isinstance(span, Made) else (Edit(span, text),)
+
+
+def _order(params: Sequence[str], operands: Sequence[Form]) -> tuple[int, ...] | None:
+    """Return the order of the operands, the first that may fit the parameters; None if none does,
+    or it is not known."""
+    if len(operands) != len(params) or "…" in params:
+        kinds = [_may_be(param, each) for param, each in zip(params, operands, strict=False)]
+        return tuple(range(len(operands))) if all(kinds) else None
+    for order in permutations(range(min(len(operands), MOST_MOVED))):
+        if all(_may_be(param, operands[at]) for param, at in zip(params, order, strict=True)):
+            return order
+    return None
+
+
+MOST_MOVED = 3
+"""The greatest number of arguments that are put in another order."""
+
+
+def _may_be(param: str, form: Form) -> bool:
+    """Return whether a form, as it is written, may be the argument of a parameter."""
+    if param in ("f", "p", "less?", "keep?"):
+        return isinstance(form, Name) or _is_lambda(form)
+    if _is_lambda(form):
+        return False
+    if param in ("xs", "ys", "pairs", "rows"):
+        return not isinstance(form, (Literal, TableForm))
+    if param in ("t", "u"):
+        return not isinstance(form, Literal)
+    if param in ("s", "part", "separator", "pattern"):
+        is_text = isinstance(form, Literal) and isinstance(form.value, str)
+        return is_text or not isinstance(form, (Literal, VectorForm, TableForm))
+    if param in ("n", "m", "width", "index", "start", "end"):
+        is_number = isinstance(form, Literal) and isinstance(form.value, (int, float))
+        return is_number or not isinstance(form, (Literal, VectorForm, TableForm))
+    return True
+
+
+def _is_lambda(form: Form) -> bool:
+    return word_of(form) in ("lambda", "fn")
+
+
+def _parameters_for(c: Lowering, name: str, count: int) -> list[str] | None:
+    """Return the parameters of a name of the prelude for `count` arguments; None if they are not
+    known."""
+    params = _parameters(c, name)
+    if params is None:
+        return None
+    shown = [each for each in params if each[0] not in "[…"]
+    extra = count - len(shown)
+    for each in params:
+        if extra > 0 and each == "…":
+            shown.append(each)
+        elif extra > 0 and each.startswith("["):
+            shown.append(each.strip("[]"))
+            extra -= 1
+    return shown
+
+
+def _parameters(c: Lowering, name: str) -> list[str] | None:
+    export = c.names.scope.get(name)
+    shape = export.shape if isinstance(export, Export) else None
+    if isinstance(shape, (Primitive, Higher)) and shape.usage:
+        call = shape.usage.partition("`")[2].partition("`")[0]
+        return call.strip("()").split(" ")[1:]
+    if isinstance(shape, Operation):
+        optional = [f"[{each}]" for each in shape.params[shape.least :]]
+        return ["value", "…"] if shape.rest else [*shape.params[: shape.least], *optional]
+    if name in package_data.STANDARD:
+        text = package_data.read_shipped(f"stdlib/{package_data.STANDARD[name]}.sexp")
+        found = re.search(rf"^\(define \({re.escape(name)} ([^()]*)\)", text, re.M)
+        return found[1].split() if found else None
+    return None
+
+
+def _rewrite(found: Sequence[Habit], call: ListForm) -> Suggestion | None:
+    """Return the call by the template of the first row whose pattern it has; None if it has none
+    of them."""
+    for row in found:
+        bound = _match(_read(row.pattern), call.items[1:], row.is_form) if row.pattern else None
+        if bound is None or isinstance(call.span, Made):
+            continue
+        if not row.template:
+            return Suggestion(row.hint, is_form=row.is_form)
+        text = _fill(row.template, bound)
+        is_short = len(text) <= MOST_SHOWN and "\n" not in text and "`" not in text
+        hint = row.hint.replace(f"`{row.template}`", f"`{text}`") if is_short else row.hint
+        return Suggestion(hint, (Edit(call.span, text),), row.is_form)
+    return None
+
+
+class _List(list["_Pattern"]):
+    """The pattern of a list; `[…]` stands for one in brackets alone."""
+
+    is_vector = False
+
+
+_Pattern = str | _List
+
+
+def _read(text: str) -> _List:
+    """Return the operands of a pattern in parentheses."""
+    stack = [_List()]
+    for token in re.findall(r"[()\[\]]|[^\s()\[\]]+", text):
+        if token in "([":
+            stack.append(_List())
+            stack[-1].is_vector = token == "["
+        elif token in ")]":
+            done = stack.pop()
+            stack[-1].append(done)
+        else:
+            stack[-1].append(token)
+    (whole,) = stack[0]
+    assert isinstance(whole, _List)
+    return whole
+
+
+def _match(pattern: _List, forms: Sequence[Form], is_form: bool) -> dict[str, str] | None:
+    """Return the texts that the words of a pattern stand for; None if it does not fit. `x…` is all
+    the rest, `body…` at least one form. Lists in brackets fit parentheses."""
+    bound: dict[str, str] = {}
+    for at, part in enumerate(pattern):
+        if isinstance(part, str) and part.endswith("…"):
+            rest = forms[at:]
+            if not rest and part == "body…":
+                return None
+            bound[part] = " ".join([each.span.text for each in rest])
+            return bound
+        if at >= len(forms):
+            return None
+        form = forms[at]
+        if isinstance(part, _List):
+            kinds = (VectorForm,) if part.is_vector else (ListForm, VectorForm)
+            inner = _match(part, form.items, is_form) if isinstance(form, kinds) else None
+            if inner is None:
+                return None
+            bound.update(inner)
+        elif part in _FIXED:
+            if not isinstance(form, Name) or form.text != part:
+                return None
+        elif is_form and part in _NAMED and not isinstance(form, Name):
+            return None
+        else:
+            bound[part] = form.span.text
+    return bound if len(forms) == len(pattern) else None
+
+
+_FIXED = frozenset(("error", "else", "lambda", "values"))
+"""Words of a pattern that stand for themselves."""
+
+_NAMED = frozenset(("name", "x", "y", "i", "acc", "a", "b"))
+"""Words of the pattern of a form that stand for a name alone."""
+
+
+def _fill(template: str, bound: Mapping[str, str]) -> str:
+    """Return a template with the texts of the words."""
+    filled = re.sub(r"[^\s()\[\]{}\"]+", lambda found: bound.get(found[0], found[0]), template)
+    return re.sub(r" +(?=[ )\]])", "", filled)

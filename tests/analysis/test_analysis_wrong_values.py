@@ -1,0 +1,125 @@
+"""Slips that run to a wrong value: `check` and `run` warn of them."""
+
+import pytest
+from support.command import sexplang
+from support.running import built
+
+from sexplang.pipeline.pipeline import find_slips, inspect
+
+SLIPS = [
+    # Values that nobody uses.
+    ("(define (f xs) (append xs [3]) xs)", "unused-value", "give it a name"),
+    ("(define (f xs) (sort xs <) xs)", "unused-value", "give it a name"),
+    ('(define (f x) (when (> x 0) "yes") "no")', "unused-value", "(cond (test e)"),
+    ("(define t 0) (for-each (lambda (x) (bind t (+ t x))) [1])", "unused-value", "(fold "),
+    (
+        "(define (f t) (for-each (lambda (k) (put t k 1)) [1]) t)",
+        "unused-value",
+        "(fold f init xs)",
+    ),
+    # Tests that are always true.
+    ('(define name "") (or name "none")', "constant-test", "(not (empty? name))"),
+    ("(define xs []) (if (not xs) 1 2)", "constant-test", "(not (empty? xs))"),
+    ("(define (f xs) (if (length xs) 1 2))", "constant-test", "(> (length xs) 0)"),
+    ("(define (f n) (when (modulo n 2) 1))", "constant-test", "(not (= (modulo n 2) 0))"),
+    ('(define (f s) (or (string-trim s) "none"))', "constant-test", "(not (empty?"),
+    # Marks in texts.
+    ('(define (f n) (str "n is {n}"))', "foreign-text", '`(str "n is " n)`'),
+    ('(define (f n) (print "n is ${n}!"))', "foreign-text", '`(str "n is " n "!")`'),
+    ('(define (f n) (print "n is %d" n))', "foreign-text", '(print (format "~a" x))'),
+    ('(define (f n) (error "no ~a" n))', "foreign-text", '(error (format "~a" x))'),
+    ('(define (f n) (str "n is {}" n))', "foreign-text", "(format"),
+    ('(define (f s) (string-split s "[0-9]+"))', "foreign-text", '(re-split "[0-9]+" s)'),
+    ('(define (f s) (string-replace s "\\\\s+" ""))', "foreign-text", '(re-replace "\\\\s+" s "")'),
+    # Arguments in another order.
+    ('(string-replace "a" "o" "banana")', "swapped-arguments", '"banana" "a" "o"'),
+    ('(string-prefix? "teapot" "tea")', "swapped-arguments", '"tea" "teapot"'),
+    ('(starts-with? "tea" "teapot")', "swapped-arguments", '"teapot" "tea"'),
+    ('(string-index "a" "tea")', "swapped-arguments", '"tea" "a"'),
+    ('(re-find "room 12" "[0-9]+")', "foreign-call", '(re-find "[0-9]+" "room 12")'),
+    ('(re-replace "[0-9]" "#" "a1b2")', "foreign-call", '(re-replace "[0-9]" "a1b2" "#")'),
+    # Other calls.
+    ("(define (f xs) (sort xs (lambda (a b) (- a b))))", "foreign-call", "(sort xs <)"),
+    ("(define (f xs) (fold (lambda (x acc) (+ acc x)) 0 xs))", "foreign-call", "(acc x)"),
+    ("(define (f xs) (fold + xs []))", "foreign-call", "(fold f init xs)"),
+    ("(par [(+ 1 1) (+ 2 2)])", "foreign-call", "(par (+ 1 1) (+ 2 2))"),
+    ("(define t {a: {b: 1}}) t.a?.b", "foreign-call", "t.a.b"),
+    ("(define (f xs) (get xs -1))", "foreign-call", "(last xs)"),
+    ("(define (f xs) (equal? (index-of xs 1) -1))", "foreign-call", "(nil? (index-of xs 1))"),
+    ("(loop 3 (lambda (i) (print i)))", "foreign-call", "what is to be done"),
+]
+
+
+@pytest.mark.parametrize(("text", "code", "hint"), SLIPS)
+def test_a_slip_is_found(text, code, hint):
+    """By the quick pass of a run and by the analysis, once."""
+    program = built(text)
+    quick = [(found.code, found.hint) for found in find_slips(program)]
+    whole = [(each.code, each.hint) for each in inspect(program).findings if each.code == code]
+
+    assert [code] == [each for each, _ in quick]
+    assert hint in quick[0][1]
+    assert quick == whole
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(define limit 0) (if (= limit 0) 1 2)",
+        "(define debug false) (if debug 1 2)",
+        "(define found nil) (or found 1)",
+        "(define (f s) (or (string->number s) 0))",
+        "(define (f xs) (if (index-of xs 1) 1 2))",
+        '(define (f t) (or (get t "n") ""))',
+        '(define (f s) (or (re-find "a" s) "none"))',
+        '(define (f name) (string-replace "Dear {name}" "{name}" name))',
+        '(str "{unknown}" 1)',
+        '(str "100%" 1)',
+        '(format "~a" 1)',
+        '(print "50% of" 3)',
+        '(string-split "a.b" ".")',
+        '(string-split "a|b" "|")',
+        '(string-replace "a (b)" "(b)" "")',
+        '(string-replace "[x]" "[" "(")',
+        "(define (f xs) (sort xs (lambda (a b) (< a.n b.n))))",
+        "(define (f xs) (fold (lambda (acc x) (+ acc x)) 0 xs))",
+        "(define (f xs) (fold (lambda (a b) (+ a b)) 0 xs))",
+        "(define (f xs) (fold-right (lambda (x acc) (cons x acc)) [] xs))",
+        "(define (f xs) (for-each (lambda (x) (bind y (* 2 x)) (print y)) xs))",
+        "(define (f xs) (for-each (lambda (x) (when (> x 0) (print x))) xs))",
+        "(par (list 1 2))",
+        "(define (f xs) (get xs 1))",
+        "(define (empty-or? xs) (when (empty? xs) (print 1)) xs)",
+        '(define (f s) (string-prefix? "tea" s))',
+        '(string-contains? "aeiou" "e")',
+        '(re-find "x" "tea")',
+        "(case true (false 1) (true 2))",
+        "(case 'b ((a) 1) ((t) 2))",
+    ],
+)
+def test_what_may_be_meant_is_no_slip(text):
+    """Values that may be false, templates, parts that look like patterns and are none."""
+    assert () == find_slips(built(text))
+
+
+def test_a_run_warns_of_them(tmp_path):
+    """On standard error, before the program's own words; the value is as it is."""
+    (tmp_path / "p.sexp").write_text("(define t {a: 1})\n(put t 'b 2)\nt\n")
+    done = sexplang("run", "p.sexp", cwd=tmp_path)
+
+    assert (0, "{a: 1}\n") == (done.returncode, done.stdout)
+    assert "warning[unused-value]" in done.stderr
+    assert "" == sexplang("run", "-q", "p.sexp", cwd=tmp_path).stderr
+
+
+def test_a_run_with_tasks_warns_of_a_parameter_that_no_prompt_has(tmp_path):
+    """Single braces are a text like any other."""
+    (tmp_path / "s.json").write_text('["yes"]')
+    text = '(defatom f (params (t string)) (instructions "Is {t} hot?"))\n(f "tea")\n'
+    (tmp_path / "p.sexp").write_text(text)
+    done = sexplang("run", "p.sexp", "--model", "scripted:s.json", "-q", cwd=tmp_path)
+    assert ("yes\n", "") == (done.stdout, done.stderr)
+
+    done = sexplang("run", "p.sexp", "--model", "scripted:s.json", cwd=tmp_path)
+    assert "warning[unused-param]" in done.stderr
+    assert "{{t}}" in done.stderr

@@ -1,0 +1,184 @@
+"""Names of other languages: what is said to write runs, and gives what it should."""
+
+from functools import cache
+
+import pytest
+from support.running import built
+
+import sexplang
+from sexplang.compiler.forms.shapes import RESERVED
+from sexplang.hosts.reference.language_names import prelude
+from sexplang.package import habits
+from sexplang.terms.diagnostic import Diagnostics
+
+ROWS = habits.rows()
+
+value_of = cache(sexplang.run)
+
+
+def refusal(text):
+    """The diagnostics of a text."""
+    with pytest.raises(Diagnostics) as refused:
+        built(text)
+    return refused.value.diagnostics
+
+
+def hint(text):
+    """The hint of the only diagnostic of a text."""
+    (found,) = refusal(text)
+    return found.hint
+
+
+def corrected(text):
+    """A text after the edits of its only diagnostic."""
+    (found,) = refusal(text)
+    for edit in sorted(found.edits, key=lambda each: each.span.start, reverse=True):
+        text = text[: edit.span.start] + edit.text + text[edit.span.end :]
+    return text
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.names[0]} {row.pattern}")
+def test_an_example_has_its_value(row):
+    """Every row of the table."""
+    call, value = row.example.split(" ;=> ")
+    before = "(import std/state)\n" if "-state" in call else ""
+
+    assert value_of(value) == sexplang.run(before + call)
+
+
+def test_a_row_is_for_names_that_there_are_not():
+    """A row of a bound name would never be read; a rename leads to a bound name."""
+    bound = {*RESERVED, *prelude()}
+
+    assert [] == [name for row in ROWS for name in row.names if name in bound]
+    assert [] == [row.name for row in ROWS if row.name and row.name not in bound]
+    assert 250 < len(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ('(toUpperCase "tea")', "(string-upcase s)"),
+        ('(str.upper "tea")', "(string-upcase s)"),
+        ('(clojure.string/upper-case "tea")', "(string-upcase s)"),
+        ('(.toUpperCase "tea")', "(string-upcase s)"),
+        ('(json.loads "[]")', "(json-parse s)"),
+        ("(Math.floor 2.5)", "(exact (floor x))"),
+        ("(math.floor 2.5)", "(exact (floor x))"),
+        ("(list.append [1] 2)", "(append xs [x])"),
+        ("(random.shuffle [1])", "(map second (sort-by first"),
+        ("(evenp 2)", "(even? n)"),
+        ("(stringp 2)", "(string? x)"),
+        ('(string_length "tea")', "(string-length s)"),
+        ('(stringLength "tea")', "(string-length s)"),
+        ("(isEmpty [])", "(empty? x)"),
+        ("(vector-append [1] [2])", "(append xs …)"),
+        ("(=== 1 1)", "(equal? x y)"),
+        ("(list 1 None)", "nil"),
+        ("(* 2 math.pi)", "3.141592653589793"),
+        ("(map inc [1 2])", "(lambda (n) (+ n 1))"),
+        ("(with-state 0 (lambda () 1))", "(import std/state)"),
+    ],
+)
+def test_a_name_is_found_however_it_is_spelled(text, written):
+    """With its module or class, as a method, in another case, with the marks of its language."""
+    assert written in hint(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "correct"),
+    [
+        ('(upper "tea")', '(string-upcase "tea")'),
+        ("(flatMap [1] (lambda (x) [x]))", "(flat-map (lambda (x) [x]) [1])"),
+        ('(gethash "a" {a: 1})', '(get {a: 1} "a")'),
+        ('(re.sub "a" "b" "tea")', '(re-replace "a" "tea" "b")'),
+        ("((partial + 1) 2)", "((lambda (x) (+ 1 x)) 2)"),
+        ("(defun f (x) (* 2 x))", "(define (f x) (* 2 x))"),
+        ("(defn f [x] (* 2 x))", "(define (f x) (* 2 x))"),
+        ("(def x 3)", "(define x 3)"),
+        ("(doseq [x [1 2]] (print x))", "(for-each (lambda (x) (print x)) [1 2])"),
+        ("(for/list ([x [1 2]]) (* x x))", "(map (lambda (x) (* x x)) [1 2])"),
+        ("(let-values (((a b) (values 1 2))) (+ a b))", "(match [1 2] ([a b] (+ a b)))"),
+        ("(if-not true 1 2)", "(if true 2 1)"),
+        ("(sumz 1)\n(define (sums x) x)", "(sumz 1)\n(define (sums x) x)"),
+        ("(strng-upcase 1)", "(string-upcase 1)"),
+        ("(let [x 1] x)", "(let ((x 1)) x)"),
+        ("(let ([x 1]) x)", "(let ((x 1)) x)"),
+        ("(let (x 1) x)", "(let ((x 1)) x)"),
+        ("(cond [(> 2 1) 1])", "(cond ((> 2 1) 1))"),
+        ("(match 5 [_ 1])", "(match 5 (_ 1))"),
+        ("(define f (x) 1)", "(define (f x) 1)"),
+        ("(case 3 (1 2) (t 3))", "(case 3 (1 2) (else 3))"),
+        ("(case 3 (1 2) (true 3))", "(case 3 (1 2) (else 3))"),
+        ("(try 1 (except (e) 2))", "(try 1 (catch (e) 2))"),
+        ("(try 1 (catch e 2))", "(try 1 (catch (e) 2))"),
+        ("(try 1 (catch Exception e 2))", "(try 1 (catch (e) 2))"),
+        ("(try 1 (catch late e 2))", "(try 1 (catch (e late) 2))"),
+        ("(handle 1 (return (v) v))", "(handle 1 (return v v))"),
+    ],
+)
+def test_an_edit_corrects_the_text(text, correct):
+    """Where there is one correction; else there is no edit."""
+    assert correct == corrected(text)
+
+
+def test_no_edit_is_made_of_a_guess():
+    """A method has its object in front; arguments that fit in no order stay as they are."""
+    assert (found := refusal('(.join ", " ["a"])')[0]).hint
+    assert () == found.edits
+    assert () == refusal("(upper [1])")[0].edits
+
+
+def test_a_form_of_another_language_is_one_mistake():
+    """Neither its operands nor the names that it would bind are reported."""
+    assert "unbound-name" == refusal("(defn f [x] (g x y))\n(f 1)")[0].code
+    assert 1 == len(refusal("(defn f [x] (g x y))\n(f 1)"))
+    assert 1 == len(refusal("(for [x [1 2] y [3 4]] (* x y))"))
+    assert 1 == len(refusal("(with-handlers ([exn:fail? (lambda (e) 1)]) (error 1))"))
+
+
+def test_a_name_of_the_program_is_meant_before_one_of_another_language():
+    """It is a letter off; and a word for a value is no function of another language."""
+    assert "did you mean `totals`?" == hint("(define (totals x) x) (total 1)")
+    assert None is hint("(list position)")
+    assert "(index-of xs x)" in hint("(position 1)")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("(import std/list)", "`std/lists`"),
+        ("(null [])", "(null? xs)"),
+        ("(values 1 2)", "several values are a list"),
+        ('(assoc {a: 1} "b" 2)', "(put t key value)"),
+        ("(define x = 5)", "(define x 5)"),
+        ('(if true "a" else "b")', "leave `else` out"),
+        ("(loop ((i 0)) (loop (+ i 1)))", "(recur (+ i 1))"),
+        ("(let (x) x)", "((x nil))"),
+        ("(define-effect (ask q)) (handle ((ask q) k (k q)) (ask 1))", "the body comes first"),
+        ('(defatom f (prompt "hi"))', "did you mean `instructions`?"),
+        ('(defatom f (x) (instructions "hi"))', "(params (x string))"),
+    ],
+)
+def test_a_slip_of_another_language_is_answered(text, said):
+    """What is one mistake is one diagnostic."""
+    assert said in hint(text)
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("(xs.push 2)", "(append xs [x])"),
+        ("xs.length", "(length xs)"),
+        ("xs.0", "(get xs 0)"),
+        ('(sort ["b" "a"] <)', "`string<?` compares texts"),
+        ("(fold + [1 2] 0)", "(fold f init xs)"),
+        ('(put {a: 1} ["a" "b"] 2)', "(put-in t keys value)"),
+        ('(update {a: 1} ["a"] number?)', "(update-in t keys f)"),
+    ],
+)
+def test_a_slip_is_answered_at_run_time(form, said):
+    """A method of another language, an item as a field, an order for numbers, a path as a key."""
+    text = f"(define xs [1 2]) (try {form} (catch (e) e.hint))"
+
+    assert said in sexplang.run(text)

@@ -51,6 +51,15 @@ def find_habits(name: str, known: Container[str]) -> tuple[Habit, ...]:
     return ()
 
 
+def find_field_hint(field: str) -> str | None:
+    """Return what to write for `x.field` where x has no fields: an item, or a method of another
+    language."""
+    if field.isdigit():
+        return f"an item of a list is `(get xs {field})`"
+    found = find_habits(f".{field}", ())
+    return next((each.hint for each in found if not each.pattern), found[0].hint if found else None)
+
+
 def find_module(name: str) -> str:
     """Return the module of `std/` that defines a public name, or an empty text."""
     wanted = re.compile(rf"^\((?:define|defatom|define-syntax) \(?{re.escape(name)}[\s)]", re.M)

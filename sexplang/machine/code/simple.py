@@ -159,25 +159,16 @@ def follow(value: Value, fields: tuple[str, ...], span: Span, needed: bool, env:
             return None
         table = value.fields if isinstance(value, Record) else value
         if not isinstance(table, dict):
-            raise locate(_no_fields(value, field), span, env)
+            from sexplang.package.habits import find_field_hint
+
+            words = f"`.{field}` reads a field of a table or a record, not of {abbreviate(value)}"
+            fault = Fault("wrong-type", words, hint=find_field_hint(field))
+            raise locate(fault, span, env)
         if needed and field not in table:
             words = f"this leads nowhere: there is no field `{field}`"
             raise locate(Fault("wrong-type", words), span, env)
         value = table.get(field)
     return value
-
-
-def _no_fields(value: Value, field: str) -> Fault:
-    """Return the fault for a field of what has none. A method of another language has a hint."""
-    from sexplang.package.habits import find_habits
-
-    hint = None
-    if field.isdigit():
-        hint = f"an item of a list is `(get xs {field})`"
-    elif found := find_habits(f".{field}", ()):
-        hint = next((each.hint for each in found if not each.pattern), found[0].hint)
-    words = f"`.{field}` reads a field of a table or a record, not of {abbreviate(value)}"
-    return Fault("wrong-type", words, hint=hint)
 
 
 def locate(error: AnyError, span: Span | None, env: Env | None = None) -> AnyError:

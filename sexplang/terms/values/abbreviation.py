@@ -28,7 +28,9 @@ def abbreviate(value: Value) -> str:
     if text_size(value, 4 * SHOWN) > 4 * SHOWN:
         return _summary(value)
     whole = to_source(value)
-    return whole if len(whole) <= SHOWN else whole[: SHOWN - 1] + "…"
+    if len(whole) <= SHOWN:
+        return whole
+    return _summarize_table(value) if isinstance(value, dict) else whole[: SHOWN - 1] + "…"
 
 
 def _summary(value: Value) -> str:
@@ -40,7 +42,22 @@ def _summary(value: Value) -> str:
         return f"'{value.name[: SHOWN - 2]}…"
     if isinstance(value, Record):
         return f"a {value.kind} record"
-    return f"a table of {len(value)} keys"
+    return _summarize_table(value)
+
+
+MOST_KEYS = 6
+"""The number of keys of a table that a message names."""
+
+
+def _summarize_table(value: Value) -> str:
+    """Return a table by its first keys."""
+    assert isinstance(value, dict)
+    if not value:
+        return "{}"
+    names = [to_source(key)[:SHOWN] for key in list(value)[:MOST_KEYS]]
+    more = " …" if len(value) > MOST_KEYS else ""
+    word = "key" if len(value) == 1 else "keys"
+    return f"a table of {len(value)} {word}: {' '.join(names)}{more}"
 
 
 def exact_twin(value: Value) -> str | None:

@@ -273,18 +273,8 @@ HOVERS = [
     ),
     ("(define-type Trip any)\n(define-input x type: Trip|)", "Trip", "(define-type Trip", "A type"),
     ("(define-type Trip any)\n(as Trip| 1)", "Trip", "(define-type Trip", "A type"),
-    (
-        '(define-type Trip any)\n(defatom t (params (x [Trip|])) (instructions "{{x}}"))',
-        "Trip",
-        "(define-type Trip",
-        "A type",
-    ),
-    (
-        '(defatom t (params (x [string] doc: "X.")) (instructions "{{x}}"))\n(t| [])',
-        "t",
-        "(t x)",
-        "- `x` ([string]) X.",
-    ),
+    ("(define-type T any)\n(defatom t (params (x [T|])))", "T", "(define-type T", "A type"),
+    ('(defatom t (params (x [string] doc: "X.")))\n(t| [])', "t", "(t x)", "- `x` ([string]) X."),
     ("`(a ~(str|))", "str", "(str x …)", "A function of the language"),
 ]
 

@@ -1,7 +1,10 @@
 """The version of frozen runs, held to the shape of what they are made of."""
 
 from hashlib import sha256
+from importlib import import_module
+from pkgutil import walk_packages
 
+import sexplang.machine
 from sexplang.machine import Limits
 from sexplang.machine.frozen_runs import _VERSION, _nouns, machine_code
 from sexplang.machine.stack import Ctx
@@ -38,6 +41,8 @@ def shape():
         lines.append(f"{kind.__qualname__}({', '.join(parts)})")
     for kind in LONG | {Middle}:
         lines.append(f"{kind.__qualname__}({', '.join(sorted(kind.__slots__))})")
+    for module in walk_packages(sexplang.machine.__path__, "sexplang.machine."):
+        import_module(module.name)  # some are loaded at their first use
     lines += [name for name, _ in machine_code()]
     return "\n".join(sorted(lines))
 

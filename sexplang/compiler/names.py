@@ -201,6 +201,9 @@ def _suggest(
     language means by it, a name that is spelled nearly so."""
     from sexplang.compiler import habit_hints
 
+    c.suggested += 1
+    if c.suggested > _MOST_SUGGESTED:
+        return None
     own = [key for key, binding in c.names.table.items() if _is_suggested(key, binding)]
     close = find_misspelled(name, own) if len(name) > 2 else None
     if close is None:
@@ -251,9 +254,6 @@ _MOST_SUGGESTED = 20
 def _did_you_mean(c: Lowering, name: str, is_head: bool) -> str | None:
     """Return the name that is spelled nearly so. Special forms are suggested only where a form may
     begin."""
-    c.suggested += 1
-    if c.suggested > _MOST_SUGGESTED:
-        return None
     bound = [key for key, binding in c.names.table.items() if _is_suggested(key, binding)]
     words = SHAPES if is_head else ()
     return _correct_spelling(name, bound, [*c.names.scope, *words])

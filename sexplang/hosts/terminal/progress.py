@@ -140,7 +140,8 @@ class Progress:
             self.stream.write(self.summary() + "\n")
         if self._named and not (self.quiet or self.is_terse):
             self.stream.write(self.describe_models() + "\n")
-        self.stream.flush()
+        with suppress(OSError):  # the terminal is gone, and what was drawn last is not written
+            self.stream.flush()
 
     def summary(self) -> str:
         """Return model, calls, tokens and seconds in one line, with the calls withdrawn."""

@@ -174,7 +174,7 @@ class Suspended:
             waiting = [each.request for each in every if isinstance(each, Waiting)]
             waiting.extend([scope.timer() for scope in before.times.timers.values()])
             return tuple(sorted(waiting, key=lambda request: sort_key(request.id)))
-        except Exception as broken:
+        except Exception as broken:  # damaged data may fail in any way
             raise _damage(broken, self._state.setting) from broken
 
     @property
@@ -207,7 +207,7 @@ class Suspended:
             try:
                 scheduler.fire(id)
                 return _settle(scheduler, setting)
-            except Exception as broken:
+            except Exception as broken:  # damaged data may fail in any way
                 raise _damage(broken, setting) from broken
         branch = self._waiting(id)
         try:
@@ -221,7 +221,7 @@ class Suspended:
             k = branch.k
             scheduler.answer(branch, (k[0], reply, k, branch.s), reply, False)
             return _settle(scheduler, setting)
-        except Exception as broken:
+        except Exception as broken:  # damaged data may fail in any way
             raise _damage(broken, setting) from broken
 
     def fail(
@@ -241,7 +241,7 @@ class Suspended:
             step = (_fail, _with_span(error, branch.request), branch.k, branch.s)
             scheduler.answer(branch, step, error, True)
             return _settle(scheduler, self._state.setting)
-        except Exception as broken:
+        except Exception as broken:  # damaged data may fail in any way
             raise _damage(broken, self._state.setting) from broken
 
     def cancel(
@@ -263,7 +263,7 @@ class Suspended:
         try:
             cancel(scheduler, error)
             return _settle(scheduler, self._state.setting, answered=0)
-        except Exception as broken:
+        except Exception as broken:  # damaged data may fail in any way
             raise _damage(broken, self._state.setting) from broken
 
     def _waiting(self, id: str) -> Waiting:
@@ -319,7 +319,7 @@ def _make_scheduler(state: State, so_far: SoFar, slice: Slice | None) -> Schedul
         scheduler = Scheduler(
             state.scheduler, setting.limits, setting.meter, so_far, slice, state.failure_site
         )
-    except Exception as broken:
+    except Exception as broken:  # damaged data may fail in any way
         raise _damage(broken, state.setting) from broken
     if state.pause is not None:
         scheduler.resume_slice(state.pause)
@@ -338,7 +338,7 @@ def advance(
                 scheduler.withdrawn.append(fired)
             scheduler.fire(fired)
         return _settle(scheduler, state.setting, answered=0)
-    except Exception as broken:
+    except Exception as broken:  # damaged data may fail in any way
         raise _damage(broken, state.setting) from broken
 
 
@@ -356,7 +356,7 @@ def halt(outcome: Outcome, error: Record | None = None, so_far: SoFar = unknown)
         gone.sort(key=sort_key)
     except Fault as fault:
         return Failed(error_of(fault), accounts=scheduler.ledger.accounts)
-    except Exception as broken:
+    except Exception as broken:  # damaged data may fail in any way
         raise _damage(broken, setting) from broken
     return Failed(setting.conceal(error), tuple(gone), (), scheduler.ledger.accounts)
 

@@ -124,7 +124,7 @@ def parameters(
             return found, after if isinstance(after, Name) else None
         has_default = isinstance(form, ListForm) and form.items and len(form.items) != 3
         name, *rest = form.items if has_default else (form,)
-        default = rest[0].span.text if rest else None
+        default = excerpt(rest[0].span.text) if rest else None
         if type(name) is Name:
             found.append((Parameter(name.text, name.span, default), name))
         elif is_pattern(name):

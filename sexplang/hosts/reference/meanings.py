@@ -17,6 +17,9 @@ from sexplang.terms.form import Form, Label, ListForm, Literal, Name
 from sexplang.terms.source import Span
 from sexplang.terms.values.abbreviation import excerpt
 
+LONGEST_DEFAULT = 60
+"""The number of characters of a default that a signature shows."""
+
 Kind = OneOf[
     "function",
     "value",
@@ -124,13 +127,20 @@ def parameters(
             return found, after if isinstance(after, Name) else None
         has_default = isinstance(form, ListForm) and form.items and len(form.items) != 3
         name, *rest = form.items if has_default else (form,)
-        default = excerpt(rest[0].span.text) if rest else None
+        default = _shorten(rest[0].span.text) if rest else None
         if type(name) is Name:
             found.append((Parameter(name.text, name.span, default), name))
         elif is_pattern(name):
             written = excerpt(name.span.text)
             found.append((Parameter(written, name.span, default, is_pattern=True), name))
     return found, None
+
+
+def _shorten(default: str) -> str:
+    """Return a default on one line; a long one as `…`, for a part of it has brackets that do not
+    fit."""
+    text = " ".join(default.split())
+    return text if len(text) <= LONGEST_DEFAULT else "…"
 
 
 def read_definitions(form: Form) -> tuple[Meaning, ...]:

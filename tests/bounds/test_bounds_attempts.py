@@ -209,6 +209,30 @@ def test_a_reply_that_was_not_delivered_any_more_is_charged():
     assert said == spending(raised.value.__cause__)
 
 
+class Never:
+    """A reply that does not come."""
+
+    def __await__(self):
+        yield
+
+
+CLEANUP = "(try (raise 1) (finally (say)))"
+
+
+@pytest.mark.parametrize("text", [CLEANUP, f"(par {CLEANUP} 1)"])
+def test_calls_of_cleanup_that_is_cut_short_are_charged(text):
+    """They were sent, and the run ended before it was told that they had been interrupted."""
+    outcome = begun(text, {"calls": 9})
+    waits = dict.fromkeys(("model", "timer"), lambda request: Never())
+    run = Run(outcome, waits, Journal())
+    while run.step():
+        pass
+    sent = [request for request, _ in run.awaitables if request.operation == "model"]
+    run.abandon()
+    run.give_up()
+    assert (1, 1) == (len(sent), run.end().accounts["0"].spent_calls)
+
+
 def test_the_command_tells_what_was_sent_of_a_run_that_is_interrupted(tmp_path):
     """In its last lines, in the document and in the recording."""
     record = tmp_path / "run.jsonl"

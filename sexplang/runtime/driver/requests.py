@@ -12,7 +12,7 @@ from sexplang.runtime.driver.events import Event
 from sexplang.runtime.journal.journal import Row, digest, make_withdrawal_row
 from sexplang.runtime.journal.redaction import clean
 from sexplang.runtime.refusal import Refusal, refuse
-from sexplang.terms.classes.node import define, field
+from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.effect import UNCOUNTED, UNMADE, Part, Request, with_sent
 from sexplang.terms.task import cut_off, error_of, error_record
 from sexplang.terms.texts.nearest import did_you_mean
@@ -250,6 +250,16 @@ class SingleFlight:
                 del self._equal[key]
 
 
+@frozen
+class _Interrupted:
+    """The partial reply of a call that goes on no further."""
+
+    part: Part
+
+    def so_far(self) -> Part:
+        return dict(self.part)
+
+
 @define(eq=False)
 class InFlight:
     """The partial replies of model calls in flight, and of those withdrawn by the last delivery."""
@@ -258,7 +268,9 @@ class InFlight:
     """Requests in flight, by id."""
     withdrawal_rows: dict[str, Row] = field(factory=dict)
     """Rows of the calls that the last delivery withdrew, by id."""
-    _progress: dict[str, tuple[Request, "Attempts | PendingCall"]] = field(factory=dict)
+    _progress: dict[str, "tuple[Request, Attempts | PendingCall | _Interrupted]"] = field(
+        factory=dict
+    )
 
     def follow(self, request: Request, lost: "Attempts | PendingCall") -> None:
         """Register the source of a call's partial reply."""
@@ -276,6 +288,14 @@ class InFlight:
         if lost is None:
             return request, dict(UNMADE if request is None else UNCOUNTED)
         return request, lost.so_far()
+
+    def interrupt(self, id: str) -> Part:
+        """Return the partial reply of an interrupted call. It stays the call's own until the error
+        is delivered: the run may end, or withdraw the call, before that."""
+        request, part = self.take_part(id)
+        if request is not None:
+            self._progress[id] = request, _Interrupted(part)
+        return part
 
     def so_far(self, id: str) -> Part:
         """Return the partial reply of a call that is withdrawn now."""

@@ -350,7 +350,7 @@ class Run:
         for request in self._queue.take_all():
             if request.id in begun and request.operation != "timer":
                 self._open[request.id] = begun[request.id]
-                error = make_interruption(request, self.in_flight.take_part(request.id)[1])
+                error = make_interruption(request, self.in_flight.interrupt(request.id))
                 self.arrive(request.id, error, True, 1)
             elif request.id in queued:
                 self._queue.calls[request.id] = request

@@ -127,3 +127,21 @@ def test_numbers_are_rounded_as_in_python(number, digits):
     assume(abs(number) < 1e15)
 
     assert round(number, digits) == call("round", number, digits)
+
+
+CELLS = st.text(
+    st.characters(exclude_categories=["C", "Z"]) | st.sampled_from("|\\ \n"), max_size=6
+)
+
+
+@examples(100, 5_000, st.lists(st.lists(CELLS, min_size=1, max_size=4), min_size=1, max_size=5))
+def test_a_table_of_markdown_has_a_line_for_each_row(rows):
+    """All lines have one number of bars that are not escaped, and each cell its own words."""
+    head, rule, *others = call("markdown-table", tuple(map(tuple, rows))).splitlines()
+    width = max(map(len, rows))
+
+    assert "|" + " --- |" * width == rule and len(rows) == 1 + len(others)
+    for row, line in zip(rows, [head, *others], strict=True):
+        parts = re.split(r"(?<!\\)\|", line[1:-1])
+        words = [cell.replace("|", r"\|").split() for cell in row]
+        assert [*words, *[[]] * (width - len(row))] == [part.split() for part in parts]

@@ -365,6 +365,7 @@ _DATA = frozenset(
     [
         *("str", "format", "equal?", "not", "procedure?", "task?", "list?", "index-of"),
         *("sum", "product", "mean", "median", "csv-string", "format-date", "parse-date"),
+        "markdown-table",
     ]
 )
 """Primitives whose result holds no function, even if an argument holds one."""

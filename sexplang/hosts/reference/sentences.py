@@ -86,6 +86,7 @@ _DATA = {
     "csv-parse": "Parses a text of CSV into a list of tables, by its first line.",
     "csv-rows": "Parses a text of CSV into a list of rows.",
     "csv-string": "Writes rows, tables or lists, as a text of CSV.",
+    "markdown-table": "Writes rows, tables or lists, as a table of Markdown.",
     "parse-date": "Parses a text as a date: its seconds.",
     "format-date": "Writes a date as text, by a pattern.",
     "iso-date": "The day of a date as text in ISO 8601.",

@@ -1,8 +1,9 @@
-"""CSV text (RFC 4180) and rows. All fields are text: nothing is guessed."""
+"""Rows and their text: CSV (RFC 4180), of which all fields are text and nothing is guessed, and
+tables of Markdown."""
 
 import csv
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import StringIO
 
 from sexplang.primitives.lists import as_list
@@ -53,10 +54,7 @@ def write(rows: Value, columns: Value = None, separator: Value = ",") -> Value:
     """Return rows as CSV text: lists as they are; tables under a line of their keys, or of those
     that are given."""
     name = "csv-string"
-    items = as_list(name, rows)
-    keys = None if columns is None else [content(name, key) for key in as_list(name, columns)]
-    if keys is None and items and isinstance(items[0], (dict, Record)):
-        keys = list(dict.fromkeys(key for item in items for key in fields(name, item)))
+    items, keys = _rows(name, rows, columns)
     lines = _Lines(name)
     writer = csv.writer(lines, delimiter=_separator(name, separator))
     if keys is not None:
@@ -68,6 +66,32 @@ def write(rows: Value, columns: Value = None, separator: Value = ",") -> Value:
     made = "".join(lines.written)
     charge(len(made))
     return made
+
+
+def write_markdown(rows: Value, columns: Value = None) -> Value:
+    """Return rows as a table of Markdown: tables under a line of their keys, or of those that are
+    given; of lists the first is that line."""
+    name = "markdown-table"
+    items, keys = _rows(name, rows, columns)
+    made = [] if keys is None else [keys]
+    for item in items:
+        cells = _cells(name, item, keys)
+        work(1 + len(cells) // 10)
+        made.append([_text(name, cell) for cell in cells])
+    width = max([len(row) for row in made], default=0)
+    lines = [_markdown_line(row, width) for row in made]
+    lines[1:1] = [_markdown_line(["---"] * width, width)] if lines else []
+    size = sum([len(line) for line in lines])
+    if size > STRING_POINTS:
+        raise too_long(name, size)
+    charge(size)
+    return "".join(lines)
+
+
+def _markdown_line(cells: list[str], width: int) -> str:
+    """Return a line of a table: a bar is written `\\|`, a line break as a space."""
+    texts = [" ".join(cell.replace("|", "\\|").splitlines()) for cell in cells]
+    return f"| {' | '.join(texts + [''] * (width - len(texts)))} |\n"
 
 
 class _Lines:
@@ -84,6 +108,16 @@ class _Lines:
         if self.size > STRING_POINTS:
             raise too_long(self.name, self.size)
         self.written.append(line.removesuffix("\r\n") + "\n")
+
+
+def _rows(name: str, rows: Value, columns: Value) -> tuple[Sequence[Value], list[str] | None]:
+    """Return the rows, and the keys of those that are tables: the given ones, or all."""
+    items = as_list(name, rows)
+    if columns is not None:
+        return items, [content(name, key) for key in as_list(name, columns)]
+    if items and isinstance(items[0], (dict, Record)):
+        return items, list(dict.fromkeys(key for item in items for key in fields(name, item)))
+    return items, None
 
 
 def _cells(name: str, item: Value, keys: list[str] | None) -> tuple[Value, ...] | list[Value]:

@@ -142,6 +142,12 @@ _CSV: tuple[_Row, ...] = (
         "rows [columns] [separator]",
         'Of tables or lists. (csv-string [{a: 1 b: nil}]) ;=> "a,b\\n1,\\n"',
     ),
+    (
+        "markdown-table",
+        "write_markdown",
+        "rows [columns]",
+        '(markdown-table [{a: 1 b: 2}] ["b"]) ;=> "| b |\\n| --- |\\n| 2 |\\n"',
+    ),
 )
 
 _ENCODINGS: tuple[_Row, ...] = (

@@ -87,8 +87,14 @@ class TableForm(_Form):
     items: "tuple[Form, ...]"
     span: Span
 
+    @property
+    def has_pairs(self) -> bool:
+        """Whether labels and values alternate, as in every table that the reader makes. A `~@x` in
+        a quasiquoted table is no pair."""
+        return len(self.items) % 2 == 0 and all(isinstance(each, Label) for each in self.items[::2])
+
     def entries(self) -> "Iterator[tuple[Label, Form]]":
-        """Yield the pairs in the order of the text. A `~@x` in a quasiquoted table is not one."""
+        """Yield the pairs in the order of the text."""
         items = iter(self.items)
         for label in items:
             assert isinstance(label, Label)

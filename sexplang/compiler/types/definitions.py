@@ -135,7 +135,7 @@ def _find_uses(form: Form, at: dict[str, int]) -> list[int]:
                 found[index] = None
         elif isinstance(part, (VectorForm, ListForm)) and word_of(part) not in _WITHOUT_TYPES:
             work.extend(part.items)
-        elif type(part) is TableForm:
+        elif type(part) is TableForm and part.has_pairs:
             work.extend([value for _, value in part.entries()])
     return list(found)
 

@@ -87,7 +87,7 @@ class TypeReader:
             if len(form.items) != 1:
                 raise bad(form.span, "a list is of one type", "write [T], or (or T …) for several")
             return {"type": "array", "items": self.schema_of(form.items[0], depth + 1)}
-        if type(form) is TableForm:
+        if type(form) is TableForm and form.has_pairs:
             return self._table(form, depth)
         word = word_of(form)
         if isinstance(form, ListForm) and word == "one-of":
@@ -251,7 +251,7 @@ def _plain(form: Form, depth: int = 0) -> Any:
         return form.spelling
     if type(form) is VectorForm:
         return [_plain(item, depth + 1) for item in form.items]
-    if type(form) is TableForm:
+    if type(form) is TableForm and form.has_pairs:
         return {label.text: _plain(value, depth + 1) for label, value in form.entries()}
     raise bad(form.span, "this is no data", "a JSON Schema is written out")
 

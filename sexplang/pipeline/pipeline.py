@@ -268,7 +268,15 @@ class Builder:
             calling = self._calling = self._calling or Calling(self.functions)
             known = self.exports[source.name] = {}
             self.sources.append(source)
-            held = library_of(source, self.findings.append, self._load_schema, main=main)
+            self.loading.append(source.name)
+            held = library_of(
+                source,
+                self.findings.append,
+                self._load_schema,
+                lambda path, span: self._load(path, span, source.name),
+                main=main,
+            )
+            self.loading.pop()
             for task in held.tasks:
                 self._register(task)
                 known[task.name] = _of_task(task)

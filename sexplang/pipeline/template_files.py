@@ -6,6 +6,7 @@ function has its parameters and a reserved index in the table, so that importers
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from sexplang.compiler import RESERVED
@@ -15,6 +16,7 @@ from sexplang.terms.core import Path as PathInto
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label, diagnose
 from sexplang.terms.form import Literal, source_name
 from sexplang.terms.program import Export, Function, Parameter, Unit
+from sexplang.terms.schemas import TypeDefinition
 from sexplang.terms.source import Source, Span
 from sexplang.terms.template import (
     ArgumentNode,
@@ -62,19 +64,25 @@ def library_of(
     source: Source,
     report: Callable[[Diagnostic], None],
     load_schema: Callable[[str, Span], str],
+    load_module: Callable[[str, Span], Mapping[str, Export]],
     *,
     main: bool,
 ) -> Library:
     """Return the content of a template file.
 
-    `report` receives warnings, `load_schema` returns the schemas that the file names. Raises
-    Diagnostics, also for calls in a file that is not the `main` program.
+    `report` receives warnings, `load_schema` returns the schemas that the file names, and
+    `load_module` the exports of the modules that define its types. Raises Diagnostics, also for
+    calls in a file that is not the `main` program.
     """
     from sexplang.templates import read_templates
 
-    parts = read_templates(
-        source, report, load_schema, lambda written, span: type_in(written, span, load_schema)
-    )
+    def read_type(written: str, span: Span, module: str | None) -> dict[str, Any]:
+        exports = {} if module is None else load_module(module, span)
+        shapes = {name: export.shape for name, export in exports.items()}
+        types = {name: each for name, each in shapes.items() if isinstance(each, TypeDefinition)}
+        return type_in(written, span, load_schema, types)
+
+    parts = read_templates(source, report, load_schema, read_type)
     for part in parts:
         if not isinstance(part, FunctionCallNode) and part.name in RESERVED:
             raise diagnose(
@@ -101,14 +109,22 @@ def library_of(
 
 
 def type_in(
-    written: str, span: Span, load: Callable[[str, Span], str] | None = None
+    written: str,
+    span: Span,
+    load: Callable[[str, Span], str] | None = None,
+    types: Mapping[str, TypeDefinition] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Return the JSON Schema of a type in XML. A template file defines no types: `(schema
-    "flight.json")` names a file. Raises Diagnostics."""
+    """Return the JSON Schema of a type in XML; `flight.json` is the schema in that file, and
+    `types` are those that names stand for. Raises Diagnostics."""
     from sexplang.compiler.types.type_reader import TypeReader
     from sexplang.reader import read
 
-    reader = TypeReader(load=None if load is None else lambda path, _: load(path, span))
+    reader = TypeReader(
+        lambda name: types[name].closed if name in types else None,
+        None if load is None else lambda path, _: load(path, span),
+        types,
+    )
+    written = re.sub(r"^\s*([^\s()\[\]{}\"]+\.json)\s*$", r'(schema "\1")', written)
     if re.fullmatch(r"\w*(\[\])*", written.strip()):
         return reader.read(Literal(written.strip(), span)).whole
     try:
@@ -117,6 +133,8 @@ def type_in(
             return reader.read(forms[0]).whole
     except Diagnostics as found:
         first = found.diagnostics[0]
+        if first.span is not None and first.span.source is span.source:  # of a file that it names
+            raise
         raise diagnose("bad-schema", first.title, span, first.hint) from None
     hint = "write one, such as integer or {name: string}"
     raise diagnose("bad-schema", "this is not a type", span, hint)

@@ -277,6 +277,7 @@ ATTRIBUTES = {
     "param": "name type required default",
     "input": "name from include",
     "output_format": "type schema",
+    "returns": "from",
     "file_paths": "source",
     "limits": "max_turns max_output_tokens timeout max_depth max_subtasks max_plan_depth",
 }

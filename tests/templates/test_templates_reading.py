@@ -58,7 +58,7 @@ def read(text: str, warnings: list[Diagnostic] | None = None) -> tuple[Template,
     taken = [] if warnings is None else warnings
     types = {"integer": {"type": "integer"}}
     templates = read_templates(
-        Source("t.xml", text), taken.append, read_type=lambda written, _: types[written]
+        Source("t.xml", text), taken.append, read_type=lambda written, *_: types[written]
     )
     return tuple(evolve(template, span=None) for template in templates)
 

@@ -46,8 +46,9 @@ Load = Callable[[str, Span], str]
 Diagnostics."""
 
 
-ReadType = Callable[[str, Span], dict[str, Any]]
-"""The reader of a type: its text and span give its JSON Schema. Raises Diagnostics."""
+ReadType = Callable[[str, Span, str | None], dict[str, Any]]
+"""The reader of a type: its text, its span and the path of the module with its names, if one is
+given, give its JSON Schema. Raises Diagnostics."""
 
 
 def read_templates(
@@ -100,8 +101,8 @@ def _template(
     template = template_of(task, wrapper, document.span(element))
     if load is not None:
         template = _load_xsd(document, task, template, load)
-    for written, span in islice(_find_returns(document, task, wrapper), 1):
-        returns = {} if read_type is None else read_type(written, span)
+    for written, span, module in islice(_find_returns(document, task, wrapper), 1):
+        returns = {} if read_type is None else read_type(written, span, module)
         template = evolve(template, returns=returns)
     found += _check(document, task, wrapper, template)
     return answering(template)
@@ -109,13 +110,13 @@ def _template(
 
 def _find_returns(
     document: Document, task: "_Element", wrapper: "_Element | None"
-) -> Iterator[tuple[str, Span]]:
-    """Return each declared return type with its span."""
+) -> Iterator[tuple[str, Span, str | None]]:
+    """Return each declared return type with its span, and the path of the module with its names."""
     for holder in (task,) if wrapper is None else (wrapper, task):
         if holder.get("returns"):
-            yield holder.get("returns", ""), document.span(holder, "returns")
+            yield holder.get("returns", ""), document.span(holder, "returns"), None
     for element in task.iterfind("returns"):
-        yield element.text or "", document.span(element)
+        yield element.text or "", document.span(element), element.get("from")
 
 
 def _load_xsd(document: Document, task: "_Element", template: Template, load: Load) -> Template:
@@ -131,8 +132,8 @@ def _load_xsd(document: Document, task: "_Element", template: Template, load: Lo
 def _check(
     document: Document, task: "_Element", wrapper: "_Element | None", template: Template
 ) -> Iterator[Diagnostic]:
-    said = [written for written, _ in _find_returns(document, task, wrapper)]
-    if len({normal(each) for each in said}) > 1:
+    said = _find_returns(document, task, wrapper)
+    if len({(normal(written), module) for written, _, module in said}) > 1:
         title = "it is said twice what this task returns"
         found = Finding("duplicate-clause", title, "keep one of them", "returns")
         yield found.at(_span(document, task, wrapper, found))

@@ -47,12 +47,13 @@ def test_an_example_is_complete_and_checks(folder):
     assert programs and list(folder.glob("*.xml")) and (folder / "replies.json").is_file()
 
 
-def test_there_are_six_examples():
-    """One task, many documents, a continuation, a director-evaluator loop, a plan, subagents."""
+def test_there_are_eight_examples():
+    """One task, many documents, a continuation, a director-evaluator loop, a plan, subagents, rows
+    of CSV with types, dates and amounts."""
     names = [folder.name for folder in EXAMPLES]
 
     assert ["continuation", "director-evaluator", "many-documents"] == names[:3]
-    assert ["one-task", "plan", "subagents"] == names[3:]
+    assert ["one-task", "plan", "sales-digest", "subagents", "tickets"] == names[3:]
 
 
 @pytest.mark.parametrize(

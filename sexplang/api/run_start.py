@@ -17,6 +17,7 @@ from sexplang.api.python_tools import Tool, tools_of
 from sexplang.api.python_values import Function, Functions, bad_function, value
 from sexplang.guards.secrets import Concealing, credentials_of, doubts, learn, look, redact, silence
 from sexplang.machine import Failed, Limits, Outcome, Suspended, state_of
+from sexplang.package.zone_use import ZoneUse
 from sexplang.runs import assembly
 from sexplang.runtime import Journal, Permissions, Refusal
 from sexplang.runtime.driver.events import Event
@@ -137,8 +138,9 @@ def begin(
     serving: Serving,
     described: Described,
     on_event: Watch | None,
+    zones: ZoneUse,
 ) -> Begun:
-    """Run the program up to its first wait."""
+    """Run the program up to its first wait. `zones` are those that it uses."""
     argument_checks.check(given)
     since, is_traced = time(), is_wanted(given.trace) or given.record is not None
     tools = tools_of(given.tools)
@@ -170,7 +172,7 @@ def begin(
             slice=machine.Slice(),
         )
     )
-    journal = _journal(given)
+    journal = _journal(given, zones)
     files = _list_input_files(outcome, given.inputs)
     if files:
         allowed = evolve(allowed, read=(*allowed.read, *files))
@@ -287,10 +289,10 @@ def _tell_unnamed(program: Program, given: Settings) -> None:
             logging.getLogger("sexplang").warning("%s; %s", clean(message), clean(has))
 
 
-def _journal(given: Settings) -> Journal:
+def _journal(given: Settings, zones: ZoneUse) -> Journal:
     named = {} if given.run_id is None else {"run_id": given.run_id}
     try:
-        return Journal(record=given.record, **named)
+        return Journal(record=given.record, zones=zones, **named)
     except Refusal as refusal:
         raise Failed(refusal.error) from None
 

@@ -24,6 +24,7 @@ from sexplang.api.run_start import (
 from sexplang.guards.interrupt import interruptible
 from sexplang.guards.secrets import KNOWN, look, redact_text, silence
 from sexplang.machine import Failed, Limits, Outcome, Suspended
+from sexplang.package.zone_use import observe_zones
 from sexplang.runs import assembly
 from sexplang.runtime import Permissions, adrive, drive
 from sexplang.runtime.traces import Target
@@ -99,7 +100,8 @@ def run(
         described = servers.describe(program)
         with (
             interruptible(),
-            begin(program, allowed, given, servers, described, on_event) as ready,
+            observe_zones() as zones,
+            begin(program, allowed, given, servers, described, on_event, zones) as ready,
         ):
             outcome = ready.outcome
             if isinstance(outcome, Suspended):
@@ -155,19 +157,20 @@ async def arun(
     servers = serving(mcp, allowed)
     try:
         described = await servers.adescribe(program)
-        async with begin(program, allowed, given, servers, described, on_event) as ready:
-            outcome = ready.outcome
-            if isinstance(outcome, Suspended):
-                outcome = await adrive(
-                    outcome,
-                    ready.performers,
-                    journal=ready.journal,
-                    parallel=parallel,
-                    single_flight=single_flight,
-                    on_event=on_event,
-                    trace=ready.trace,
-                )
-            ready.over(outcome)
+        with observe_zones() as zones:
+            async with begin(program, allowed, given, servers, described, on_event, zones) as ready:
+                outcome = ready.outcome
+                if isinstance(outcome, Suspended):
+                    outcome = await adrive(
+                        outcome,
+                        ready.performers,
+                        journal=ready.journal,
+                        parallel=parallel,
+                        single_flight=single_flight,
+                        on_event=on_event,
+                        trace=ready.trace,
+                    )
+                ready.over(outcome)
     finally:
         await servers.aclose()
     return made(result(outcome))

@@ -5,13 +5,23 @@ from zoneinfo import ZoneInfo
 
 import tzdata
 
+from sexplang.package.zone_use import ZONE_USE
+
 VERSION: str = tzdata.IANA_VERSION
 """The version of the zones, such as `2026a`."""
 
 
-@lru_cache
 def zone(name: str) -> ZoneInfo | None:
-    """Return the zone of a name such as `Europe/Berlin`, or None."""
+    """Return the zone of a name such as `Europe/Berlin`, or None. The current run has used
+    zones."""
+    use = ZONE_USE.get()
+    if use is not None:
+        use.version = VERSION
+    return _read_zone(name)
+
+
+@lru_cache
+def _read_zone(name: str) -> ZoneInfo | None:
     if name not in zone_names():
         return None
     with open(f"{tzdata.__path__[0]}/zoneinfo/{name}", "rb") as file:

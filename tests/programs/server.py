@@ -1,4 +1,4 @@
-"""A program behind a web server: its events, as they happen, and its value as server-sent events."""
+"""A program behind a web server, which sends its events as they happen, and its value."""
 
 import asyncio
 import json

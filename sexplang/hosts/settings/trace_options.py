@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
+from sexplang.package.zone_use import ZONE_USE
 from sexplang.terms.source import Source
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def follow_run(
     from sexplang.runtime.traces.recording_sink import RecordingSink
 
     journal, progress = Journal(record=settings.record), watching(settings)
+    ZONE_USE.set(journal.zones)
     name, models = _name(source), with_default(settings.models)
     beside: list[Sink] = []
     if settings.record:

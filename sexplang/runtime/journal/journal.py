@@ -12,6 +12,7 @@ from time import time
 from typing import Any
 
 from sexplang.guards.secrets import redact
+from sexplang.package.zone_use import ZoneUse
 from sexplang.runtime.journal.shared_payloads import PayloadShortener
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, field
@@ -102,12 +103,15 @@ class Journal:
 
     run_id: str = field(factory=lambda: os.urandom(8).hex())
     record: str | os.PathLike[str] | None = None
+    zones: ZoneUse = field(factory=ZoneUse)
+    """The zones that the run uses, of which a note says the version."""
     rows: list[Row] = field(factory=list, init=False)
     _file: int | None = field(default=None, init=False, repr=False)
     _shared: PayloadShortener = field(factory=PayloadShortener, init=False, repr=False)
     _last: tuple[int, bytes, bytes] = field(default=(0, b"", b""), init=False, repr=False)
     """The offset of the last line of the file, the checksum before it, and its own checksum."""
     _add_checksum: Any = field(default=None, init=False, repr=False)
+    _noted_zones: str | None = field(default=None, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         if self.record is not None:
@@ -120,6 +124,7 @@ class Journal:
     def append(self, row: Row) -> None:
         """Append a row. On return, its whole line is in the file. Raises Refusal."""
         if self._file is not None:
+            self._note_zones()
             self._write(self._shared.shorten(row.plain()))
         self.rows.append(row)
 
@@ -137,8 +142,15 @@ class Journal:
     def close(self) -> None:
         """Close the file. The rows stay readable."""
         if self._file is not None:
+            self._note_zones()
             os.close(self._file)
             self._file = None
+
+    def _note_zones(self) -> None:
+        """Note the version of the zones at their first use: a replay compares it."""
+        if self.zones.version != self._noted_zones:
+            self._noted_zones = self.zones.version
+            self.note({"zones": self.zones.version})
 
     def _write(self, data: dict[str, Any]) -> None:
         assert self._file is not None

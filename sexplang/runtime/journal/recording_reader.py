@@ -19,7 +19,7 @@ from sexplang.terms.json.tagged import unpack
 from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.value import Record
 
-NOTES = ("begins", "ends", "retries", "withdrawn", "prices", "named")
+NOTES = ("begins", "ends", "retries", "withdrawn", "prices", "named", "zones")
 """First keys of lines that are not rows."""
 
 WRONG = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
@@ -76,6 +76,8 @@ class Recording:
     is_torn: bool = False
     """Whether the last line is incomplete and left out."""
     version: int = VERSION
+    zones: str | None = None
+    """The version of the time zones, if the run used any."""
 
 
 def read_recording(path: str) -> Recording:
@@ -100,7 +102,7 @@ def read_recording(path: str) -> Recording:
     for entry in reading.entries.values():
         entry.below.sort(key=_order)
     entries = [*reading.entries.values()]
-    known = reading.unmade, reading.prices, reading.answers, bool(torn), version
+    known = reading.unmade, reading.prices, reading.answers, bool(torn), version, reading.zones
     return Recording(path, run, reading.entries[0], reading.rows, entries, *known)
 
 
@@ -264,6 +266,7 @@ class _Reader:
     unmade: int = 0
     prices: dict[str, Rates | None] = field(factory=dict)
     answers: dict[str | None, AnsweringModel] = field(factory=dict)
+    zones: str | None = None
     _requests: dict[str, Entry] = field(factory=dict)
     """Entries of requests without a reply, by request id."""
     _whole: PayloadRestorer = field(factory=PayloadRestorer)
@@ -283,6 +286,8 @@ class _Reader:
             self.prices[str(line["prices"])] = _rates(line["usd"])
         elif "named" in line:
             self.answers |= read_answer(line)
+        elif "zones" in line:
+            self.zones = _text(line["zones"])
         else:
             self.entries[line["retries"]].retries.append(_error(line["error"]))
 

@@ -55,6 +55,8 @@ class RecordedRun:
     """Whether the last line is incomplete and left out."""
     is_cut: bool = False
     """Whether the recording stops before its run ended."""
+    zones: str | None = None
+    """The version of the time zones, if the run used any."""
     _delivered: set[int] = field(factory=set)
     _next: int = 0
 

@@ -44,7 +44,18 @@ def _open(path: str, log: Log | None) -> RecordedRun:
     known = read_recorded_run(path)
     if known.is_torn and log is not None:
         log("warning", f"{path}: {TORN}")
+    if known.zones is not None and log is not None:
+        from sexplang.package.zones import VERSION
+
+        if known.zones != VERSION:
+            log("warning", f"{path}: {_OTHER_ZONES.format(known.zones, VERSION)}")
     return known
+
+
+_OTHER_ZONES = (
+    "its run used the time zones of version {}, and these are of version {}: what it says of times "
+    "may differ"
+)
 
 
 @define(eq=False)
@@ -109,6 +120,8 @@ def read_recorded_run(path: str) -> RecordedRun:
             if at == 1:
                 check_age(path, line["sexplang-journal"])
                 continue
+            if "zones" in line:
+                found.zones = line["zones"]
             if not is_row(line):
                 begun, ended = begun or "begins" in line, ended or line.get("ends") == 0
                 continue

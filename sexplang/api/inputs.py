@@ -4,11 +4,10 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from sexplang.api.python_values import TaskResult, value
+from sexplang.api.python_values import TaskResult, value_with_classes
 from sexplang.guards.secrets import redact_text
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Input
-from sexplang.terms.values.boundary import holds_itself
 from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault, Value
 
@@ -40,7 +39,7 @@ def _fitting(declared: Input, data: Any) -> Value:
     elif declared.type == "string" and isinstance(data, TaskResult):
         data = data.content
     try:
-        found = _value(data)
+        found = value_with_classes(data)
     except Fault as fault:
         if fault.code != "not-data":
             words = f"the input `{declared.name}`: {fault.message}"
@@ -48,22 +47,6 @@ def _fitting(declared: Input, data: Any) -> Value:
         return _bad(declared, f"data, and {fault.message}")
     wanted = declared.wants(found)
     return found if wanted is None else _bad(declared, f"{wanted}, not {_short(found)}")
-
-
-def _value(data: Any) -> Value:
-    """Return data as a value; instances of classes with fields are tables. Raises Fault."""
-    try:
-        return value(data)
-    except Fault as fault:
-        if fault.code != "not-data" or holds_itself(data):
-            raise
-        from sexplang.api.python_types import as_data
-
-        try:
-            plain = as_data(data)
-        except RecursionError:
-            raise fault from None
-        return value(plain)
 
 
 def _short(found: Value) -> str:

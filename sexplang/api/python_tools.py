@@ -3,17 +3,18 @@
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from re import fullmatch
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any
 
+from sexplang.api.python_arguments import hints_of
 from sexplang.api.python_values import Function, Functions, bad_function, reply_with, value
 from sexplang.runtime import Refusal
 from sexplang.terms.classes.node import frozen
+from sexplang.terms.schemas import Schema
 from sexplang.terms.task import error_record
-from sexplang.terms.values.text import text
 from sexplang.terms.values.value import Fault, Value
 
-Schema: TypeAlias = dict[str, Any]
+if TYPE_CHECKING:
+    from sexplang.api.python_types import Parameters
 
 
 @frozen
@@ -61,33 +62,39 @@ def _name(function: Function) -> str:
 
 
 def _tool(name: str, function: Function) -> Tool:
-    schema = schema_of(name, function)
+    from sexplang.api.python_types import WrongData
+
+    params = params_of(name, function)
 
     def answer(inputs: dict[str, Any]) -> Any:
-        problem = misfit(schema, inputs, "the input")
-        if problem is not None:
+        try:
+            given = params.arguments(inputs)
+        except WrongData as why:
             raise Refusal(
                 error_record(
                     "TASK_FAILURE",
                     "input_validation_failure",
-                    f"the input of the tool `{name}` does not fit: {problem}",
+                    f"the input of the tool `{name}` does not fit: {why}",
                     details={"code": "bad-tool-input", "tool": name},
                     hint="give what its schema asks for",
                 )
-            )
-        return reply_with(lambda: function(**inputs))
+            ) from None
+        return reply_with(lambda: function(**given))
 
     description = inspect.getdoc(function) or ""
-    return Tool(name, {"description": description, "input_schema": value(schema)}, answer)
+    return Tool(name, {"description": description, "input_schema": value(params.schema)}, answer)
 
 
-def schema_of(name: str, function: Function) -> Schema:
-    """Return the JSON schema of a function's parameters. Raises Diagnostics."""
+def params_of(name: str, function: Function) -> "Parameters":
+    """Return the parameters of a function that is called by their names. Raises Diagnostics."""
+    from sexplang.api.python_types import NoSchema, Parameters, SchemaMaker
+
     try:
         params = inspect.signature(function).parameters.values()
-        hints = get_type_hints(_find_hints(function), include_extras=True)
+        hints = hints_of(function)
     except (TypeError, ValueError, NameError) as problem:
         raise bad_function(name, f"its signature cannot be read: {problem}") from None
+    maker = SchemaMaker()
     properties: dict[str, Schema] = {}
     required: list[str] = []
     others = False
@@ -97,24 +104,29 @@ def schema_of(name: str, function: Function) -> Schema:
         if param.kind == param.VAR_KEYWORD:
             others = True
             continue
-        schema = _schema(name, param.name, hints.get(param.name, Any))
+        try:
+            schema = maker.schema_of(hints.get(param.name, Any))
+        except NoSchema as what:
+            raise bad_function(
+                name,
+                f"its parameter `{param.name}` is of type {what}, for which there is no schema",
+                "use str, int, float, bool, list, dict, Optional, Literal, a dataclass, a "
+                "TypedDict or a pydantic model",
+            ) from None
         if param.default is param.empty:
             required.append(param.name)
         elif _is_plain(param.default):
             schema = {**schema, "default": param.default}
         properties[param.name] = schema
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": others,
-    }
-
-
-def _find_hints(function: Function) -> Any:
-    """Return the object with the type hints: for a callable object its `__call__`."""
-    plain = inspect.isroutine(function) or inspect.isclass(function)
-    return function if plain else getattr(function, "func", None) or type(function).__call__
+    schema = maker.complete(
+        {
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": others,
+        }
+    )
+    return Parameters(schema, hints)
 
 
 def _is_plain(default: Any) -> bool:
@@ -123,101 +135,3 @@ def _is_plain(default: Any) -> bool:
     except Fault:
         return False
     return default is not None
-
-
-_TYPES: dict[Any, Schema] = {
-    Any: {},
-    inspect.Parameter.empty: {},
-    object: {},
-    str: {"type": "string"},
-    int: {"type": "integer"},
-    float: {"type": "number"},
-    bool: {"type": "boolean"},
-    list: {"type": "array"},
-    tuple: {"type": "array"},
-    dict: {"type": "object"},
-    NoneType: {"type": "null"},
-}
-
-
-def _schema(name: str, param: str, hint: Any) -> Schema:
-    origin, parts = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        about = [part for part in parts[1:] if isinstance(part, str)]
-        inner = _schema(name, param, parts[0])
-        return {**inner, "description": about[0]} if about else inner
-    if origin is Literal:
-        return {"enum": list(parts)}
-    if origin in (Union, UnionType):
-        return {"anyOf": [_schema(name, param, part) for part in parts]}
-    if origin is list and len(parts) == 1:
-        return {"type": "array", "items": _schema(name, param, parts[0])}
-    if origin is dict and parts[0] is str:
-        return {"type": "object", "additionalProperties": _schema(name, param, parts[1])}
-    try:
-        return _TYPES[hint]
-    except (KeyError, TypeError):
-        words = getattr(hint, "__name__", None) or str(hint)
-        raise bad_function(
-            name,
-            f"its parameter `{param}` is of type {words}, for which there is no schema",
-            "use str, int, float, bool, list, dict, Optional or Literal",
-        ) from None
-
-
-_CLASSES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
-    "null": (NoneType,),
-}
-
-
-def misfit(schema: Schema, data: Any, where: str) -> str | None:
-    """Return where and why data do not fit a schema of `schema_of`, or None.
-
-    The recursion is as deep as the schema, that is, as the type hint.
-    """
-    if "anyOf" in schema:
-        problems = [misfit(choice, data, where) for choice in schema["anyOf"]]
-        return None if None in problems else problems[0]
-    if "enum" in schema:
-        fits = any(type(data) is type(choice) and data == choice for choice in schema["enum"])
-        choices = ", ".join([text(choice) for choice in schema["enum"]])
-        return None if fits else f"{where} is one of {choices}"
-    kind = schema.get("type")
-    if kind is None:
-        return None
-    if not _is(data, kind):
-        return f"{where} is not of type {kind}"
-    if kind == "array" and "items" in schema:
-        return _first(misfit(schema["items"], item, f"an item of {where}") for item in data)
-    if kind == "object":
-        return _misfit_object(schema, data, where)
-    return None
-
-
-def _is(data: Any, kind: str) -> bool:
-    return isinstance(data, _CLASSES[kind]) and isinstance(data, bool) is (kind == "boolean")
-
-
-def _misfit_object(schema: Schema, data: dict[str, Any], where: str) -> str | None:
-    known, others = schema.get("properties", {}), schema.get("additionalProperties", True)
-    missing = [name for name in schema.get("required", ()) if name not in data]
-    if missing:
-        return f"`{missing[0]}` is missing"
-    for name, item in data.items():
-        if name not in known and others is False:
-            return f"there is no `{name}`; it has {', '.join(known) or 'none'}"
-        part = known.get(name, others if isinstance(others, dict) else {})
-        problem = misfit(part, item, f"`{name}`")
-        if problem is not None:
-            return problem
-    return None
-
-
-def _first(problems: Iterable[str | None]) -> str | None:
-    return next((problem for problem in problems if problem is not None), None)

@@ -21,13 +21,12 @@ from typing import (
     is_typeddict,
 )
 
-from sexplang.machine import Failed
 from sexplang.schemas.type_check import TypeCheck
 from sexplang.schemas.values import misfit_of
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.schemas import Schema, below
-from sexplang.terms.task import error_record
 from sexplang.terms.values.boundary import value_of
+from sexplang.terms.values.value import Fault
 
 _WORDS: dict[Any, Schema] = {
     Any: {},
@@ -56,38 +55,40 @@ class NoSchema(Exception):
 
 
 @define(eq=False)
-class PythonType:
-    """A type of Python: its schema, and the instances of it that data make. Raises NoSchema."""
+class SchemaMaker:
+    """A maker of schemas, which share their `definitions`: those of classes that refer to
+    themselves, and of pydantic models. Raises NoSchema."""
 
-    hint: Any
-    schema: Schema = field(init=False)
-    _definitions: dict[str, Schema] = field(factory=dict)
+    definitions: dict[str, Schema] = field(factory=dict)
+    _names: dict[Any, str] = field(factory=dict)
+    """The names of classes in the definitions."""
     _open: dict[Any, bool] = field(factory=dict)
     """The classes around, and whether they refer to themselves."""
 
-    def __attrs_post_init__(self) -> None:
-        made = self._schema(self.hint)
-        self.schema = {**made, "$defs": self._definitions} if self._definitions else made
-
-    def _schema(self, hint: Any) -> Schema:
+    def schema_of(self, hint: Any) -> Schema:
         origin, parts = get_origin(hint), get_args(hint)
+        if origin is Annotated:
+            words = [each for each in parts[1:] if isinstance(each, str)]
+            inner = self.schema_of(parts[0])
+            return {**inner, "description": words[0]} if words else inner
         if origin in _MARKS:
-            return self._schema(parts[0])
+            return self.schema_of(parts[0])
         if origin is Literal:
             return {"enum": list(parts)}
         if origin in (Union, UnionType):
-            return {"anyOf": [self._schema(part) for part in parts]}
+            return {"anyOf": [self.schema_of(part) for part in parts]}
         if origin in _LISTS or (origin is tuple and parts[1:] == (...,)):
-            return {"type": "array", "items": self._schema(parts[0])}
+            return {"type": "array", "items": self.schema_of(parts[0])}
         if origin is tuple:
-            items = [self._schema(part) for part in parts]
+            items = [self.schema_of(part) for part in parts]
             return {"type": "array", "prefixItems": items, "items": False, "minItems": len(items)}
         if origin in _TABLES and parts[0] is str:
-            return {"type": "object", "additionalProperties": self._schema(parts[1])}
+            return {"type": "object", "additionalProperties": self.schema_of(parts[1])}
         if isinstance(hint, type) and issubclass(hint, Enum):
             return {"enum": [each.value for each in hint]}
         if is_model(hint):
-            return self._define(hint.__name__, below(hint.model_json_schema(), _path(hint)))
+            path = self._reference(hint)
+            return self._define(hint, below(hint.model_json_schema(), path["$ref"]))
         if _is_record(hint):
             return self._record(hint)
         try:
@@ -95,86 +96,147 @@ class PythonType:
         except (KeyError, TypeError):
             raise NoSchema(getattr(hint, "__name__", None) or str(hint)) from None
 
-    def _define(self, name: str, schema: Schema) -> Schema:
-        self._definitions[name] = schema
-        return {"$ref": f"#/$defs/{name}"}
+    def complete(self, schema: Schema) -> Schema:
+        """Return a schema with the definitions that it refers to."""
+        return {**schema, "$defs": self.definitions} if self.definitions else schema
+
+    def _reference(self, hint: Any) -> Schema:
+        """Return the reference to the definition of a class; two of one name have two."""
+        if hint not in self._names:
+            same = [each for each in self._names if each.__name__ == hint.__name__]
+            number = f"-{len(same) + 1}" if same else ""
+            self._names[hint] = f"{hint.__name__}{number}"
+        return {"$ref": f"#/$defs/{self._names[hint]}"}
+
+    def _define(self, hint: Any, schema: Schema) -> Schema:
+        reference = self._reference(hint)
+        self.definitions[self._names[hint]] = schema
+        return reference
 
     def _record(self, hint: Any) -> Schema:
         """Return the schema of a dataclass or TypedDict; one that refers to itself is a
         definition."""
-        name = hint.__name__
         if hint in self._open:
             self._open[hint] = True
-            return {"$ref": f"#/$defs/{name}"}
+            return self._reference(hint)
         self._open[hint] = False
         fields = _fields(hint)
         made: Schema = {
             "type": "object",
-            "properties": {key: self._schema(part) for key, (part, _) in fields.items()},
+            "properties": {key: self.schema_of(part) for key, (part, _) in fields.items()},
             "required": [key for key, (_, is_required) in fields.items() if is_required],
         }
-        return self._define(name, made) if self._open.pop(hint) else made
+        return self._define(hint, made) if self._open.pop(hint) else made
 
-    # -- Instances
+
+class WrongData(Exception):
+    """The failure of data that are not of a type; its words say where and why."""
+
+
+@define(eq=False)
+class PythonType:
+    """A type of Python: its schema, and the instances of it that data make. Raises NoSchema."""
+
+    hint: Any
+    schema: Schema = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        maker = SchemaMaker()
+        self.schema = maker.complete(maker.schema_of(self.hint))
+
+    @property
+    def name(self) -> str:
+        return getattr(self.hint, "__name__", None) or str(self.hint)
 
     def instance(self, data: Any) -> Any:
-        """Return the instance of the type that data make. Raises Failed, reason `type-misfit`."""
-        wrong = misfit_of(value_of(data), self.schema)
-        if wrong is not None:
-            raise self._misfit(wrong)
-        try:
-            return self._instance(self.hint, data)
-        except (TypeError, ValueError) as why:  # pydantic's ValidationError is a ValueError
-            raise self._misfit(str(why)) from why
+        """Return the instance of the type that data make. Raises WrongData."""
+        _check(data, self.schema)
+        return instance_of(self.hint, data)
 
-    def _misfit(self, why: str) -> Failed:
-        name = getattr(self.hint, "__name__", None) or str(self.hint)
-        message = f"the result is not of type {name}: {why}"
-        hint = "let the program give it: `(as T value)`, or `(returns T)` in a task"
-        return Failed(error_record("PROGRAM_ERROR", "type-misfit", message, hint=hint))
 
-    def _instance(self, hint: Any, data: Any) -> Any:
-        origin, parts = get_origin(hint), get_args(hint)
-        if origin in _MARKS:
-            return self._instance(parts[0], data)
-        if origin in (Union, UnionType):
-            return self._instance(self._choose(parts, data), data)
-        if origin in _LISTS:
-            return [self._instance(parts[0], item) for item in data]
-        if origin is tuple:
-            each = parts[:1] * len(data) if parts[1:] == (...,) else parts
-            return tuple(self._instance(*pair) for pair in zip(each, data, strict=True))
-        if origin in _TABLES:
-            return {key: self._instance(parts[1], item) for key, item in data.items()}
-        if is_model(hint):
-            return hint.model_validate(data)
-        if _is_record(hint):
-            hints = {key: part for key, (part, _) in _fields(hint).items()}
-            kept = data if is_typeddict(hint) else hints.keys() & data.keys()
-            return hint(**{key: self._instance(hints.get(key, Any), data[key]) for key in kept})
-        if hint in (date, datetime, time):
-            return hint.fromisoformat(data)
-        is_class = isinstance(hint, type)
-        if (is_class and issubclass(hint, Enum)) or (hint is float and type(data) is int):
-            return hint(data)
-        return tuple(data) if hint is tuple else data
+@define(eq=False)
+class Parameters:
+    """The parameters of a function that is called by names: their schema, and the arguments that
+    data make."""
 
-    def _choose(self, parts: tuple[Any, ...], data: Any) -> Any:
-        """Return the first type of a union that data fit."""
-        for part in parts:
-            type_ = PythonType(part)
-            if TypeCheck(type_.schema).fits(data, type_.schema):
-                return part
-        return Any
+    schema: Schema
+    hints: dict[str, Any]
+
+    def arguments(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments by name. Raises WrongData."""
+        _check(inputs, self.schema)
+        made = {name for name in inputs if makes_instances(self.hints.get(name))}
+        return {
+            name: instance_of(self.hints[name], data) if name in made else data
+            for name, data in inputs.items()
+        }
+
+
+def _check(data: Any, schema: Schema) -> None:
+    """Raise WrongData for data that do not fit a schema."""
+    try:
+        wrong = misfit_of(value_of(data), schema)
+    except Fault as fault:
+        wrong = fault.message
+    if wrong is not None:
+        raise WrongData(wrong)
+
+
+def instance_of(hint: Any, data: Any) -> Any:
+    """Return the instance of a type that data of its schema make. Raises WrongData."""
+    try:
+        return _instance(hint, data)
+    except (TypeError, ValueError) as why:  # pydantic's ValidationError is a ValueError
+        raise WrongData(str(why)) from why
+
+
+def _instance(hint: Any, data: Any) -> Any:
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in _MARKS:
+        return _instance(parts[0], data)
+    if origin in (Union, UnionType):
+        return _instance(_choose(parts, data), data)
+    if origin in _LISTS:
+        return [_instance(parts[0], item) for item in data]
+    if origin is tuple:
+        each = parts[:1] * len(data) if parts[1:] == (...,) else parts
+        return tuple(_instance(*pair) for pair in zip(each, data, strict=True))
+    if origin in _TABLES:
+        return {key: _instance(parts[1], item) for key, item in data.items()}
+    if is_model(hint):
+        return hint.model_validate(data)
+    if _is_record(hint):
+        hints = {key: part for key, (part, _) in _fields(hint).items()}
+        kept = data if is_typeddict(hint) else hints.keys() & data.keys()
+        return hint(**{key: _instance(hints.get(key, Any), data[key]) for key in kept})
+    if hint in (date, datetime, time):
+        return hint.fromisoformat(data)
+    is_class = isinstance(hint, type)
+    if (is_class and issubclass(hint, Enum)) or (hint is float and type(data) is int):
+        return hint(data)
+    return tuple(data) if hint is tuple else data
+
+
+def _choose(parts: tuple[Any, ...], data: Any) -> Any:
+    """Return the first type of a union that data fit."""
+    for part in parts:
+        type_ = PythonType(part)
+        if TypeCheck(type_.schema).fits(data, type_.schema):
+            return part
+    return Any
+
+
+def makes_instances(hint: Any) -> bool:
+    """Return whether data of a type are made instances of a class."""
+    if any(makes_instances(part) for part in get_args(hint) if part is not ...):
+        return get_origin(hint) is not Literal
+    is_enum = isinstance(hint, type) and issubclass(hint, Enum)
+    return is_model(hint) or _is_record(hint) or is_enum or hint in (date, datetime, time)
 
 
 def is_model(hint: Any) -> bool:
     """Return whether a class is a pydantic model."""
     return isinstance(hint, type) and hasattr(hint, "model_json_schema")
-
-
-def _path(hint: Any) -> str:
-    return f"#/$defs/{hint.__name__}"
 
 
 def _is_record(hint: Any) -> bool:

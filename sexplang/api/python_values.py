@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any, TypeAlias
 
 from sexplang.api import argument_checks
+from sexplang.api.python_arguments import converter_of
 from sexplang.guards.secrets import conceal, look, redact, redact_text
 from sexplang.machine import Done, Failed, Outcome, Suspended
 from sexplang.runtime import Refusal
@@ -16,7 +17,7 @@ from sexplang.terms.classes.node import field, fields, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.effect import Request
 from sexplang.terms.task import error_of, error_record
-from sexplang.terms.values.boundary import plain, value_of, writable_value
+from sexplang.terms.values.boundary import holds_itself, plain, value_of, writable_value
 from sexplang.terms.values.value import Fault, Operation, Primitive, Value
 
 
@@ -98,6 +99,22 @@ def value(data: Any) -> Value:
     return writable_value(data, _record)
 
 
+def value_with_classes(data: Any) -> Value:
+    """Return data as a value; instances of classes with fields are tables. Raises Fault."""
+    try:
+        return value(data)
+    except Fault as fault:
+        if fault.code != "not-data" or holds_itself(data):
+            raise
+        from sexplang.api.python_types import as_data
+
+        try:
+            plain = as_data(data)
+        except RecursionError:
+            raise fault from None
+        return value(plain)
+
+
 def from_model(data: Any) -> Value:
     """Return the value of a model's data; a lone surrogate in it becomes `?`."""
     try:
@@ -172,9 +189,11 @@ def primitive(name: str, function: Function) -> Primitive:
     if inspect.iscoroutinefunction(function):
         raise bad_function(name, "a primitive gives its value at once, and this one is async")
 
+    convert = converter_of(name, function) or list
+
     def call(*arguments: Value) -> Value:
         try:
-            made = function(*[python(argument) for argument in arguments])
+            made = function(*convert([python(argument) for argument in arguments]))
         except Failed as failed:
             reason = str(failed.error.fields["reason"])
             raise Fault(reason, str(failed), error=failed.error) from None
@@ -189,7 +208,7 @@ def primitive(name: str, function: Function) -> Primitive:
                 details={"primitive": name, "exception": type(error).__name__},
             ) from None
         try:
-            return redact(value(made))
+            return redact(value_with_classes(made))
         except Fault as fault:
             words = f"what `{name}` gave: {fault.message}"
             raise Fault(fault.code, words, hint=fault.hint) from None
@@ -208,18 +227,18 @@ def operation(name: str, function: Function) -> Operation:
 
 def performer(name: str, function: Function) -> Performer:
     """Return the performer for a Python function, sync or async."""
-    shape = shape_of(name, function)
+    shape, convert = shape_of(name, function), converter_of(name, function) or list
 
     def perform(request: Request) -> Any:
         # They are copies: changes by the function do not reach the journal.
         given = [plain(argument) for argument in request.arguments]
         given += [None] * (shape.least - len(given))
-        return reply_with(lambda: function(*given))
+        return reply_with(lambda: function(*convert(given)))
 
     return perform
 
 
-def reply_with(call: Callable[[], Any], made: Callable[[Any], Value] = value) -> Any:
+def reply_with(call: Callable[[], Any], made: Callable[[Any], Value] = value_with_classes) -> Any:
     """Call a Python function and return its value by `made`, or an awaitable of it.
 
     A Failed that it raises is an error of the program. Raises Refusal, and any other exception of

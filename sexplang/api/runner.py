@@ -29,7 +29,7 @@ from sexplang.runs import assembly
 from sexplang.runtime import Permissions, adrive, drive
 from sexplang.runtime.traces import Target
 from sexplang.terms.program import Program
-from sexplang.terms.task import error_of
+from sexplang.terms.task import error_of, error_record
 from sexplang.terms.values.value import Fault
 
 
@@ -181,13 +181,24 @@ def instance_maker(returns: Any) -> Callable[[Any], Any]:
     no type."""
     if returns is None:
         return lambda data: data
-    from sexplang.api.python_types import NoSchema, PythonType
+    from sexplang.api.python_types import NoSchema, PythonType, WrongData
 
     try:
-        return PythonType(returns).instance
+        type_ = PythonType(returns)
     except NoSchema as why:
         words = "a dataclass, a TypedDict, a pydantic model or a type hint of them"
         raise TypeError(f"returns is {words}; there is no schema for {why}") from None
+
+    def make(data: Any) -> Any:
+        try:
+            return type_.instance(data)
+        except WrongData as why:
+            message = f"the result is not of type {type_.name}: {why}"
+            hint = "let the program give it: `(as T value)`, or `(returns T)` in a task"
+            record = error_record("PROGRAM_ERROR", "type-misfit", message, hint=hint)
+            raise Failed(record) from why
+
+    return make
 
 
 def start(

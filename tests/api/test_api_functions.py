@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from support.examples import examples
 
 import sexplang
-from sexplang.api.python_tools import misfit, schema_of
+from sexplang.api.python_tools import params_of
+from sexplang.api.python_types import WrongData
 from sexplang.testing import values
 
 
@@ -205,7 +206,7 @@ def test_hints_become_a_schema():
         },
         "required": ["a", "b", "c", "d", "e"],
         "additionalProperties": False,
-    } == schema_of("tool", tool)
+    } == params_of("tool", tool).schema
 
 
 def many(words: list[str], how: Literal["all", "any"] = "all", size: int | None = None):
@@ -223,15 +224,15 @@ FITTING = st.fixed_dictionaries(
 )
 def test_a_tool_is_called_only_with_what_fits(inputs):
     """A misfit is an error that names the parameter; the function sees only what its hints say."""
-    problem = misfit(schema_of("many", many), inputs, "the input")
     text = "(define-input i type: json) (tool 'many i)"
-
-    if problem is None:
-        assert many(**inputs) == sexplang.run(text, inputs={"i": inputs}, tools=[many])
-    else:
+    try:
+        given = params_of("many", many).arguments(inputs)
+    except WrongData as problem:
         failed = failing(text, inputs={"i": inputs}, tools=[many])
         assert "bad-tool-input" == failed.details["code"]
-        assert problem in str(failed)
+        assert str(problem) in str(failed)
+    else:
+        assert many(**given) == sexplang.run(text, inputs={"i": inputs}, tools=[many])
 
 
 def test_a_model_is_offered_tools_and_told_what_does_not_fit():
@@ -253,7 +254,7 @@ def test_a_model_is_offered_tools_and_told_what_does_not_fit():
     assert "done" == sexplang.run(text, tools=[look_up], model=model)
     assert ["tea"] == calls
     assert "Looks a word up." == seen[0]["tools"][0]["description"]
-    assert "`word` is not of type string" in seen[1]["messages"][-1]["content"][0]["content"]
+    assert "word: expected string, got 3" in seen[1]["messages"][-1]["content"][0]["content"]
     assert '{"found": "tea"}' == seen[2]["messages"][-1]["content"][0]["content"]
 
 

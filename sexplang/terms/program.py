@@ -1,7 +1,7 @@
 """Programs: functions, units and exports."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Literal, Protocol, TypeAlias
 
 from sexplang.terms.classes.node import field, frozen, node
 from sexplang.terms.core import Core
@@ -75,6 +75,22 @@ def is_of_type(value: Value, type_: InputType) -> bool:
     )
 
 
+class InputCheck(Protocol):
+    """The check of an input of a type that is no input type: the expected value in words, and None
+    for one that fits."""
+
+    @property
+    def written(self) -> str:
+        """The type as it is written, in one line."""
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of the type."""
+
+    def __call__(self, value: Value, /) -> str | None:
+        """Return the expected value in words, or None if the value fits."""
+
+
 @frozen(eq=False)
 class Input:
     """A `define-input`: an input that the main program asks its caller for."""
@@ -87,9 +103,8 @@ class Input:
     default: Value
     """The default if it is a literal, for `--help`; else None."""
     span: Span
-    misfit: Callable[[Value], str | None] | None = None
-    """The check of an input of another type than those words: the expected value in words, and
-    None for one that fits."""
+    misfit: InputCheck | None = None
+    """The check of an input of another type than those words."""
 
     def wants(self, value: Value) -> str | None:
         """Return the expected kind of value if the input does not take this one: `a whole number

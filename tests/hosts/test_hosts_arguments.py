@@ -7,6 +7,7 @@ import pytest
 from hypothesis import strategies as st
 from support.examples import examples
 
+import sexplang
 from sexplang.hosts.settings.input_arguments import describe_inputs, values_of
 from sexplang.hosts.settings.run_arguments import RUN_OPTIONS, Settings, quick
 from sexplang.hosts.terminal.output import as_json, format_value
@@ -117,6 +118,33 @@ def test_help_describes_inputs():
     ) == [
         ("topic=<string>", "what it is about  [required]"),
         ("style=<string>", '[dry|warm]  [default: "dry"]'),
+    ]
+
+
+def test_help_tells_the_types_of_the_program():
+    """As they are written, with the fields of those that have a name; of a long one its kind."""
+    program = sexplang.build(
+        """
+        (define-type Flight {origin: string price?: number})
+        (define-type Tree {value: integer kids: [Tree]})
+        (define-input flight type: Flight doc: "which")
+        (define-input flights type: [Flight] default: [])
+        (define-input kind type: (one-of "a"   "b"))
+        (define-input tree type: Tree)
+        (define-input row type: {number: integer words?: [string] other: (or string nil)})
+        (define-input table type: table)
+        (define-input data type: json)
+        """
+    )
+
+    assert describe_inputs(program.inputs) == [
+        ("flight=<Flight>", "which  {origin: string price?: number}  [required]"),
+        ("flights=<[Flight]>", "[{origin: string price?: number}]  [default: []]"),
+        ('kind=<(one-of "a" "b")>', "[required]"),
+        ("tree=<Tree>", "{value: integer kids: [Tree]}  [required]"),
+        ("row=<table>", "{number: integer words?: [string] other: (or string nil)}  [required]"),
+        ("table=<table>", "[required]"),
+        ("data=<json>", "[required]"),
     ]
 
 

@@ -1,11 +1,11 @@
 """The types of inputs and of a task's parameters that are not a single word."""
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 from typing import Any
 
 from sexplang.compiler.compilation import Lowering
 from sexplang.compiler.types.definitions import read_type
+from sexplang.terms.classes.node import frozen
 from sexplang.terms.form import Form
 from sexplang.terms.program import InputType
 from sexplang.terms.schemas import Schema
@@ -28,15 +28,29 @@ _PARAMS: dict[str, ParamType] = {
 }
 
 
+@frozen
+class WrittenType:
+    """A type as it is written: the check of an input."""
+
+    written: str
+    schema: Schema
+
+    def __call__(self, value: Value, /) -> str | None:
+        from sexplang.schemas.values import misfit_of
+
+        wrong = misfit_of(value, self.schema)
+        return None if wrong is None else f"a value of type {self.written[:60]} ({wrong})"
+
+
 def read_input_type(
     c: Lowering, form: Form, words: Iterable[str]
-) -> tuple[InputType, Callable[[Value], str | None] | None]:
-    """Return the word for an input of a type, and its check: a function to the words for the
-    expected value, or to None if the value fits. `words` are those of inputs alone."""
+) -> tuple[InputType, WrittenType | None]:
+    """Return the word for an input of a type, and its check. `words` are those of inputs alone."""
     made = read_type(c, form, closed=False, words=words)
     if made is None:
         return "json", None
-    return _INPUTS.get(_kind_of(made.whole), "json"), partial(_misfit, made.whole, form.span.text)
+    check = WrittenType(" ".join(form.span.text.split()), made.whole)
+    return _INPUTS.get(_kind_of(made.whole), "json"), check
 
 
 def read_parameter_type(
@@ -57,10 +71,3 @@ def _kind_of(schema: Schema) -> str:
         return "string" if all(isinstance(each, str) for each in choices) else ""
     named = schema.get("type")
     return named if isinstance(named, str) else ""
-
-
-def _misfit(schema: Schema, written: str, value: Value) -> str | None:
-    from sexplang.schemas.values import misfit_of
-
-    wrong = misfit_of(value, schema)
-    return None if wrong is None else f"a value of type {' '.join(written.split())[:60]} ({wrong})"

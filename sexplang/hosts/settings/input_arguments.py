@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import INPUT_TYPES, Input
-from sexplang.terms.values.text import text, to_source
+from sexplang.terms.values.text import text, to_source, type_words
 from sexplang.terms.values.value import Fault, Value
 
 ReadText = Callable[[str], str]
@@ -175,12 +175,34 @@ def _sample(declared: Input) -> str:
 
 def describe_inputs(inputs: tuple[Input, ...]) -> list[tuple[str, str]]:
     """Return for `--help` the name and type of each input, and the rest about it."""
-    return [(f"{each.name}=<{each.type}>", "  ".join(_facts(each))) for each in inputs]
+    return [(f"{each.name}=<{_type_of(each)}>", "  ".join(_facts(each))) for each in inputs]
+
+
+def _type_of(declared: Input) -> str:
+    """Return the type of an input as it is written; of a long one its kind."""
+    if declared.misfit is None:
+        return declared.type
+    kind = declared.misfit.schema.get("type")
+    if len(declared.misfit.written) <= _LONGEST:
+        return declared.misfit.written
+    return type_words({"type": kind}) if isinstance(kind, str) else declared.type
+
+
+_LONGEST = 30
+"""The characters of a type in the first column."""
+
+
+def _shorten(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def _facts(declared: Input) -> Iterable[str]:
     if declared.doc:
         yield declared.doc
+    if declared.misfit is not None:
+        fields = type_words(declared.misfit.schema)
+        if fields != _type_of(declared):
+            yield _shorten(fields, 60)
     if declared.choices:
         yield "[" + "|".join(text(choice) for choice in declared.choices) + "]"
     if declared.required:

@@ -1,10 +1,12 @@
 """Patterns, CSV, dates and formats give what Python's own libraries give."""
 
 import csv
+import math
 import re
 from datetime import UTC, date, datetime, timedelta
 from io import StringIO
 
+import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 from support.examples import examples
@@ -145,3 +147,36 @@ def test_a_table_of_markdown_has_a_line_for_each_row(rows):
         parts = re.split(r"(?<!\\)\|", line[1:-1])
         words = [cell.replace("|", r"\|").split() for cell in row]
         assert [*words, *[[]] * (width - len(row))] == [part.split() for part in parts]
+
+
+MATHS = {
+    "exp": (math.exp, st.floats(-700, 700)),
+    "ln": (math.log, st.floats(1e-300, 1e300)),
+    "log2": (math.log2, st.floats(1e-300, 1e300)),
+    "log10": (math.log10, st.floats(1e-300, 1e300)),
+    "sin": (math.sin, st.floats(-1e6, 1e6)),
+    "cos": (math.cos, st.floats(-1e6, 1e6)),
+    "tan": (math.tan, st.floats(-1e6, 1e6)),
+    "asin": (math.asin, st.floats(-1, 1)),
+    "acos": (math.acos, st.floats(-1, 1)),
+    "atan": (math.atan, st.floats(-1e300, 1e300)),
+}
+
+
+@pytest.mark.parametrize("name", MATHS)
+def test_functions_of_a_number_are_those_of_python(name):
+    """Of floats and of integers."""
+    function, numbers = MATHS[name]
+
+    @examples(50, 1_000, numbers)
+    def law(x):
+        found = call(name, x)
+        assert type(found) is float and function(x) == found
+
+    law(50)
+    assert function(1) == call(name, 1)
+
+
+@examples(50, 5_000, st.floats(-1e9, 1e9), st.floats(-1e9, 1e9) | st.integers(-9, 9))
+def test_the_angle_of_a_point_is_that_of_python(y, x):
+    assert math.atan2(y, x) == call("atan", y, x)

@@ -38,6 +38,7 @@ char->integer integer->char string->symbol symbol->string
 re-find re-matches re-seq re-replace re-split
 parse-date format-date iso-date iso-time date-parts make-date date-add date-diff date?
 parse-duration format-duration csv-parse csv-rows csv-string markdown-table as
+exp ln log2 log10 sin cos tan asin acos atan
 base64-encode base64-decode url-encode url-decode sha256 md5
 second third take-right drop-right slice split-at chunk windows sum product mean median enumerate
 frequencies delete make-list iota interpose entries from-entries zipmap select-keys put-in

@@ -90,6 +90,9 @@ TAKES: dict[str, tuple[Kinds, ...]] = {
     **dict.fromkeys(["re-find", "re-matches", "re-seq", "re-split"], (TEXT, TEXT)),
     "re-replace": (TEXT, TEXT, TEXT),
     **dict.fromkeys(["csv-parse", "csv-rows"], (TEXT, TEXT)),
+    **dict.fromkeys(["exp", "ln", "log2", "log10", "sin", "cos", "tan"], (NUMBER,)),
+    **dict.fromkeys(["asin", "acos"], (NUMBER,)),
+    "atan": (NUMBER, NUMBER),
 }
 """The kinds that primitives and prelude functions take, by position."""
 

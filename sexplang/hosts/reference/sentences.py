@@ -19,6 +19,16 @@ _NUMBERS = {
     "number->string": "Converts a number to text, in a base.",
     "string->number": "Parses a text as a number; false where it is none.",
     "expt": "A number raised to a power.",
+    "exp": "The exponential function: e raised to a power.",
+    "ln": "The natural logarithm of a number.",
+    "log2": "The logarithm of a number to base 2 (binary).",
+    "log10": "The logarithm of a number to base 10 (decimal).",
+    "sin": "The sine of an angle in radians.",
+    "cos": "The cosine of an angle in radians.",
+    "tan": "The tangent of an angle in radians.",
+    "asin": "The angle in radians of a sine (arcsine).",
+    "acos": "The angle in radians of a cosine (arccosine).",
+    "atan": "The angle in radians of a tangent (arctangent), or of a point by its y and x.",
 }
 
 _TEXT = {

@@ -193,6 +193,19 @@ _COLLECTIONS: tuple[_Row, ...] = (
     ("put-in", "put_in", "t keys value", '(put-in {} ["a" "b"] 1) ;=> {a: {b: 1}}'),
 )
 
+_ELEMENTARY: tuple[_Row, ...] = (
+    ("exp", "exponential", "x", "A power of e. (exp 0) ;=> 1.0"),
+    ("ln", "natural_logarithm", "x", "(ln 1) ;=> 0.0"),
+    ("log2", "binary_logarithm", "x", "(log2 8) ;=> 3.0"),
+    ("log10", "decimal_logarithm", "x", "(log10 1000) ;=> 3.0"),
+    ("sin", "sine", "x", "Of radians. (sin 0) ;=> 0.0"),
+    ("cos", "cosine", "x", "Of radians. (cos 0) ;=> 1.0"),
+    ("tan", "tangent", "x", "Of radians. (tan 0) ;=> 0.0"),
+    ("asin", "arc_sine", "x", "In radians. (asin 1) ;=> 1.5707963267948966"),
+    ("acos", "arc_cosine", "x", "In radians. (acos -1) ;=> 3.141592653589793"),
+    ("atan", "arc_tangent", "y [x]", "In radians. (atan 1 1) ;=> 0.7853981633974483"),
+)
+
 _TYPES: tuple[_Row, ...] = (
     ("as", "hold_to", "T x", "The value, if it is of the type. (as [integer] [1 2]) ;=> [1 2]"),
 )
@@ -221,6 +234,7 @@ ON_DEMAND: tuple[tuple[str, Callable[..., Value], str, str], ...] = tuple(
         ("csv_text", _CSV),
         ("encodings", _ENCODINGS),
         ("collections", _COLLECTIONS),
+        ("elementary_functions", _ELEMENTARY),
         ("types", _TYPES),
     )
     for name, function, params, doc in rows

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from support.examples import examples
 from support.primitive_calls import call
 
+from sexplang.terms.values.value import Fault
+
 PIECES = st.sampled_from(
     ["a", "b", "ab", "é", ".", "[ab]", "[^a]", r"\d", r"\w", r"\s", "(a)", "(a|b)", "(?:ab)", "a?b"]
 )
@@ -147,6 +149,15 @@ def test_a_table_of_markdown_has_a_line_for_each_row(rows):
         parts = re.split(r"(?<!\\)\|", line[1:-1])
         words = [cell.replace("|", r"\|").split() for cell in row]
         assert [*words, *[[]] * (width - len(row))] == [part.split() for part in parts]
+
+
+def test_a_table_of_markdown_is_bounded_before_it_is_made():
+    """Bars are written as two characters, and one wide row makes all of them wide."""
+    wide = ((0,),) * 10_000 + (tuple(range(10_000)),)
+    for rows in ((("|" * 6_000_000,),), (("x" * 3_000_000,),) * 4, wide):
+        with pytest.raises(Fault) as refused:
+            call("markdown-table", rows)
+        assert "limit-string" == refused.value.code
 
 
 MATHS = {

@@ -74,16 +74,21 @@ def write_markdown(rows: Value, columns: Value = None) -> Value:
     name = "markdown-table"
     items, keys = _rows(name, rows, columns)
     made = [] if keys is None else [keys]
+    size = 0
     for item in items:
         cells = _cells(name, item, keys)
         work(1 + len(cells) // 10)
         made.append([_text(name, cell) for cell in cells])
+        size += sum([len(cell) + cell.count("|") for cell in made[-1]])
+        if size > STRING_POINTS:
+            raise too_long(name, size)
     width = max([len(row) for row in made], default=0)
-    lines = [_markdown_line(row, width) for row in made]
-    lines[1:1] = [_markdown_line(["---"] * width, width)] if lines else []
-    size = sum([len(line) for line in lines])
+    size += 3 * width * len(made)  # a wide row makes all rows wide
     if size > STRING_POINTS:
         raise too_long(name, size)
+    work(size // 30)
+    lines = [_markdown_line(row, width) for row in made]
+    lines[1:1] = [_markdown_line(["---"] * width, width)] if lines else []
     charge(size)
     return "".join(lines)
 

@@ -46,7 +46,7 @@ ANSWERED = [{"status": status} for status in (400, 429, 500, 529)]
 
 
 def begun(text, budget):
-    return start(built(SAY + text), {}, tasks(), None, budget, meter(price))
+    return start(built(SAY + text), {}, tasks(), None, budget, meter(lambda: price))
 
 
 def table(url, **more):

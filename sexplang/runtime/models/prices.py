@@ -7,6 +7,7 @@ from typing import Any
 from sexplang.runtime.models import with_default
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.model.roles import ALL, Models, normalize_name
+from sexplang.terms.quota import GREATEST
 
 FREE = ("local", "scripted", "replay")
 """Schemes of models that cost nothing."""
@@ -49,9 +50,11 @@ class Rates:
     read: float
 
     def cost(self, taken: int, given: int, written: int = 0, read: int = 0) -> float:
-        """Return the US dollars of these token counts."""
-        fresh, kept = taken * self.input + given * self.output, written * self.written
-        return fresh + kept + read * self.read
+        """Return the US dollars of these token counts. Python cannot multiply a greater integer
+        with a float, so a greater count is the greatest."""
+        counts = (taken, given, written, read)
+        each = (self.input, self.output, self.written, self.read)
+        return sum([min(count, GREATEST) * rate for count, rate in zip(counts, each, strict=True)])
 
 
 _NO_COST = Rates(0.0, 0.0, 0.0, 0.0)

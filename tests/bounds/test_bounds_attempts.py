@@ -16,7 +16,7 @@ from support.running import built
 from support.spent import price
 
 import sexplang
-from sexplang.hosts.terminal.output import spending
+from sexplang.hosts.cli.output import spending
 from sexplang.hosts.terminal.progress import Progress
 from sexplang.machine import start
 from sexplang.pipeline.pipeline import meter, tasks

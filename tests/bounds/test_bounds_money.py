@@ -10,7 +10,7 @@ from support.running import begun, built
 from support.spent import price
 from support.wide_server import WideServer
 
-from sexplang.hosts.terminal.output import ROOT, spending
+from sexplang.hosts.cli.output import ROOT, spending
 from sexplang.machine import Done, Failed, Suspended, start
 from sexplang.machine.frozen_runs import freeze, thaw
 from sexplang.pipeline.pipeline import meter, tasks

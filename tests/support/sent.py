@@ -20,7 +20,7 @@ from support.messages_server import MessagesServer
 from support.running import built
 from support.spent import LEAST, LIMITS, allowed, paying, price, unlike
 
-from sexplang.hosts.terminal.output import ROOT
+from sexplang.hosts.cli.output import ROOT
 from sexplang.hosts.terminal.progress import Progress
 from sexplang.machine import Done, Failed, Suspended, start
 from sexplang.pipeline.pipeline import meter, tasks

@@ -10,7 +10,7 @@ from typing import Any
 from attrs import define, field
 from support.running import built
 
-from sexplang.hosts.terminal.output import ROOT, spending
+from sexplang.hosts.cli.output import ROOT, spending
 from sexplang.machine import Done, Failed, Limits, Suspended, halt, hold_attempt, start
 from sexplang.pipeline.pipeline import meter, tasks
 from sexplang.terms.effect import UNCOUNTED, Request

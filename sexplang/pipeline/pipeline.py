@@ -463,10 +463,10 @@ def tasks(
     return _systems[key]
 
 
-def meter(price: Price) -> Meter:
-    """Return the meter of model calls for a price by model, input and output tokens in US
-    dollars."""
-    return Meter(rough_estimate, price)
+def meter(load_price: Callable[[], Price]) -> Meter:
+    """Return the meter of model calls. `load_price` gives the function from a model, input and
+    output tokens to US dollars."""
+    return Meter(rough_estimate, load_price)
 
 
 SLIPS = frozenset(

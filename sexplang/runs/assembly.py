@@ -8,6 +8,7 @@ from typing import Any, Literal
 from sexplang import machine
 from sexplang.machine import Limits, Outcome, Suspended
 from sexplang.machine.outcome import Conceal, as_it_is
+from sexplang.machine.scopes.budgets import Price
 from sexplang.package.process import growth
 from sexplang.pipeline import pipeline
 from sexplang.terms.classes.node import attributes, evolve
@@ -70,7 +71,7 @@ def begin(
         task_system(program, terms) if has_tasks else None,
         Limits(**terms.limits, held=held or growth()),
         terms.budget,
-        pipeline.meter(_price(terms)),
+        pipeline.meter(_price_loader(terms)),
         traced=traced,
         conceal=conceal,
         slice=slice,
@@ -84,7 +85,7 @@ def thaw(
     `frozen-mismatch`."""
     from sexplang.machine import frozen_runs
 
-    system, meter = task_system(program, terms), pipeline.meter(_price(terms))
+    system, meter = task_system(program, terms), pipeline.meter(_price_loader(terms))
     return frozen_runs.thaw(program, data, system, meter, growth(), key, conceal)
 
 
@@ -101,12 +102,12 @@ def task_system(program: Program, terms: Terms) -> TaskSystem:
     )
 
 
-def _price(terms: Terms) -> Callable[..., float | None]:
+def _price_loader(terms: Terms) -> Callable[[], Price]:
     @cache
-    def price_table() -> Callable[..., float | None]:
+    def load() -> Price:
         # Most programs have no budget in dollars and start without the runtime.
         from sexplang.runtime.models.prices import prices
 
         return prices(terms.models, function=terms.prices == "function", is_replayed=True)
 
-    return lambda *asked: price_table()(*asked)
+    return load

@@ -206,6 +206,10 @@ _ELEMENTARY: tuple[_Row, ...] = (
     ("atan", "arc_tangent", "y [x]", "In radians. (atan 1 1) ;=> 0.7853981633974483"),
 )
 
+_FORMATS: tuple[_Row, ...] = (
+    ("format", "format_text", "template x …", '(format "~a of ~s" 1 "x") ;=> "1 of \\"x\\""'),
+)
+
 _TYPES: tuple[_Row, ...] = (
     ("as", "hold_to", "T x", "The value, if it is of the type. (as [integer] [1 2]) ;=> [1 2]"),
 )
@@ -235,6 +239,7 @@ ON_DEMAND: tuple[tuple[str, Callable[..., Value], str, str], ...] = tuple(
         ("encodings", _ENCODINGS),
         ("collections", _COLLECTIONS),
         ("elementary_functions", _ELEMENTARY),
+        ("formats", _FORMATS),
         ("types", _TYPES),
     )
     for name, function, params, doc in rows

@@ -1,9 +1,9 @@
-"""The assembly of a run, for the command and for Python: its terms and its first outcome, or the
-outcome of a frozen run."""
+"""The assembly of a run, for the command, its tests and Python: its terms and its first outcome, or
+the outcome of a frozen run."""
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 from sexplang import machine
 from sexplang.machine import Limits, Outcome, Suspended
@@ -13,7 +13,7 @@ from sexplang.pipeline import pipeline
 from sexplang.terms.classes.node import attributes, evolve
 from sexplang.terms.model.roles import Models
 from sexplang.terms.program import Program
-from sexplang.terms.run_terms import Terms
+from sexplang.terms.run_terms import Prices, Terms
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.values.value import Value
 
@@ -27,7 +27,7 @@ def terms_of(
     tools: dict[str, Any] | None = None,
     models: Models | None = None,
     windows: Models | None = None,
-    prices: Literal["table", "function"] = "table",
+    prices: Prices = "table",
     folder: str = "",
     memory: bool = False,
     all_tools: bool = False,
@@ -102,6 +102,9 @@ def task_system(program: Program, terms: Terms) -> TaskSystem:
 
 
 def _price(terms: Terms) -> Callable[..., float | None]:
+    if terms.prices == "none":
+        return lambda *asked: None
+
     @cache
     def price_table() -> Callable[..., float | None]:
         # Most programs have no budget in dollars and start without the runtime.

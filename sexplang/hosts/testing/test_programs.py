@@ -6,9 +6,9 @@ from typing import Any
 from sexplang.hosts.cli.programs import has_tasks
 from sexplang.hosts.settings.path_arguments import source_at
 from sexplang.hosts.testing.cases import Test, collect, report_malformed
-from sexplang.machine import start
-from sexplang.pipeline.pipeline import Builder, Plans, tasks
+from sexplang.pipeline.pipeline import Builder, Plans
 from sexplang.reader import read
+from sexplang.runs import assembly
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, Label, Literal, TableForm, VectorForm
 from sexplang.terms.program import Program
@@ -60,14 +60,10 @@ def check_tests(source: Source) -> tuple[Diagnostic, ...]:
 
 
 def begin(test: Test, program: Program, inputs: dict[str, Value]) -> Any:
-    """Return the outcome of a test's program up to its first requests."""
-    system = None
-    if has_tasks(program):
-        system = tasks(
-            has_own_memory=program.handles("search-memory"),
-            max_task_depth=test.limits.max_task_depth,
-        )
-    return start(program, inputs, system, test.limits)
+    """Return the outcome of a test's program up to its first requests. The price of no model is
+    known."""
+    terms = assembly.terms_of(program, inputs, limits=test.limits, prices="none")
+    return assembly.begin(program, terms, has_tasks=has_tasks(program), held=test.limits.held)
 
 
 def value_of_form(test: Test, form: Form, inputs: dict[str, Value]) -> Value:

@@ -1,12 +1,12 @@
-"""The assembly of a run, for the command, its tests and Python: its terms and its first outcome, or
-the outcome of a frozen run."""
+"""The assembly of a run, for the command, its tests and sessions, and Python: its terms and its
+first outcome, or the outcome of a frozen run."""
 
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from sexplang import machine
-from sexplang.machine import Limits, Outcome, Suspended
+from sexplang.machine import Limits, Outcome, Standing, Suspended
 from sexplang.machine.outcome import Conceal, as_it_is
 from sexplang.package.process import growth
 from sexplang.pipeline import pipeline
@@ -74,6 +74,26 @@ def begin(
         traced=traced,
         conceal=conceal,
         slice=slice,
+    )
+
+
+def proceed(
+    program: Program,
+    standing: Standing,
+    terms: Terms,
+    *,
+    has_tasks: bool = True,
+    held: Callable[[], int] | None = None,
+) -> Outcome:
+    """Run what is new in a growing program, in the environment of the part that has run, up to its
+    first wait. The final value is the next Standing."""
+    return machine.proceed(
+        program,
+        standing,
+        task_system(program, terms) if has_tasks else None,
+        Limits(**terms.limits, held=held or growth()),
+        pipeline.meter(_price(terms)),
+        machine.Slice(),
     )
 
 

@@ -233,6 +233,15 @@ def test_a_script_of_replies_goes_on_from_input_to_input(tmp_path):
     assert ('"one"\n"two"\n', 0) == (done.stdout, done.returncode), done.stderr
 
 
+def test_money_is_counted_as_in_a_run(tmp_path):
+    """The price of a model is known by its name: a script of replies costs nothing."""
+    (tmp_path / "replies.json").write_text('["one"]')
+    text = '(with-budget {usd: 1} (get (model {messages: [{role: "user" content: "x"}]}) "usage"))'
+    done = sexplang("repl", "--model", f"scripted:{tmp_path}/replies.json", "--quiet", text=text)
+
+    assert ("{input_tokens: 0 output_tokens: 0}\n", 0) == (done.stdout, done.returncode)
+
+
 def test_input_that_is_no_file_may_read_nothing(tmp_path):
     """Standard input is given no permission; --allow-read gives one."""
     (tmp_path / "a.txt").write_text("tea")

@@ -127,14 +127,3 @@ def has_tasks(program: Program) -> bool:
     """Return whether the program, or a plan that it runs or proposes, needs tasks."""
     names = {each.name for each in program.sources}
     return bool(program.tasks) or not names.isdisjoint({"std/plans", "std/subplans"})
-
-
-def system_of(
-    program: Program, settings: Settings, limits: "Limits", tools: dict[str, Any] | None = None
-) -> Any:
-    """Return the TaskSystem of a run; None for a program without tasks."""
-    if not has_tasks(program):
-        return None
-    from sexplang.runs.assembly import task_system
-
-    return task_system(program, terms_of(program, {}, settings, limits, tools=tools))

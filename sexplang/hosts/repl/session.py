@@ -3,7 +3,7 @@
 import sys
 from typing import Any, TextIO
 
-from sexplang.hosts.cli.programs import permissions_of, system_of
+from sexplang.hosts.cli.programs import has_tasks, permissions_of, terms_of
 from sexplang.hosts.repl.redefinition import GrowingProgram, beginning, in_pieces
 from sexplang.hosts.settings.limit_options import limits_of
 from sexplang.hosts.settings.mcp_options import describe_tools, servers_of
@@ -113,7 +113,7 @@ class Session:
 
     def _ran(self, source: Source, forms: tuple[Form, ...], inputs: tuple[str, ...] = ()) -> bool:
         from sexplang.guards.interrupt import interruptible
-        from sexplang.machine import Slice, proceed
+        from sexplang.runs.assembly import proceed
 
         self._sources[source.name] = source
         grown = self.growing.extend(source, forms)
@@ -124,12 +124,13 @@ class Session:
         limits = limits_of(self.settings, self.folder)
         try:
             tools = describe_tools(self._servers(), program)
-            system = system_of(program, self.settings, limits, tools)
+            terms = terms_of(program, {}, self.settings, limits, tools=tools)
         except Fault as fault:
             self._fail(error_of(fault))
             return False
         with interruptible():
-            outcome: Any = proceed(program, standing, system, limits, slice=Slice())
+            uses = has_tasks(program)
+            outcome: Any = proceed(program, standing, terms, has_tasks=uses, held=limits.held)
             if hasattr(outcome, "requests"):
                 outcome = self._drive(outcome)
         if hasattr(outcome, "error"):

@@ -10,7 +10,7 @@ from contextlib import redirect_stdout
 from typing import BinaryIO, cast
 
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
-from sexplang.package.process import restore_signals
+from sexplang.package.signals import restore_signals
 
 
 def serve() -> int:

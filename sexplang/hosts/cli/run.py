@@ -35,6 +35,8 @@ from sexplang.terms.values.value import Fault, Value
 
 if TYPE_CHECKING:
     from sexplang.hosts.terminal.progress import Progress
+    from sexplang.machine import Done, Failed, Suspended
+    from sexplang.runtime import Journal
     from sexplang.runtime.mcp import Servers
     from sexplang.runtime.traces.tree import Trace
 
@@ -151,6 +153,7 @@ def perform(
     `servers` are those that were started already. Return the exit status.
     """
     from sexplang.guards.interrupt import interruptible
+    from sexplang.machine import Failed, Suspended
 
     try:
         settings = apply_configuration(settings, _folder(settings))
@@ -198,7 +201,7 @@ def perform(
                 )
                 if trace is not None:
                     trace.advance(outcome)
-                if hasattr(outcome, "requests"):
+                if isinstance(outcome, Suspended):
                     from sexplang.hosts.terminal.progress import watching
 
                     progress = progress or watching(settings)
@@ -212,10 +215,10 @@ def perform(
                 servers.close()
         if budget and not settings.quiet:
             _say_spending(outcome, progress is not None and progress.usage.is_asked)
-        error = getattr(outcome, "error", None)
+        error = outcome.error if isinstance(outcome, Failed) else None
         if trace is not None:
             trace.finish(error)
-        if error is None:
+        if not isinstance(outcome, Failed):
             try:
                 value = shaped(outcome.value)
                 write_value(settings, value)
@@ -227,7 +230,7 @@ def perform(
         status = DONE
         if error is not None:
             is_own = settings.way in (None, "s_expression")  # else the program is the Dispatcher's
-            trail = getattr(outcome, "trail", None) if is_own else None
+            trail = outcome.trail if is_own and isinstance(outcome, Failed) else None
             status = say_error(error, program, source, settings, trail)
         elif failure is not None:
             status = say_failure(failure, program, source)
@@ -261,12 +264,12 @@ def _is_followed(settings: Settings, program: Program) -> bool:
 def drive_to_end(
     settings: Settings,
     program: Program,
-    outcome: Any,
-    journal: Any,
-    servers: Any = None,
+    outcome: "Suspended",
+    journal: "Journal | None",
+    servers: "Servers | None" = None,
     progress: "Progress | None" = None,
     trace: "Trace | None" = None,
-) -> Any:
+) -> "Done | Failed":
     """Return the outcome at the end: perform requests, show progress, keep the record."""
     from sexplang.hosts.terminal.progress import watching
     from sexplang.hosts.terminal.streams import person_at

@@ -1,7 +1,7 @@
 """The state of a session: it runs inputs, keeps definitions, shows values and errors."""
 
 import sys
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from sexplang.hosts.cli.programs import has_tasks, permissions_of, terms_of
 from sexplang.hosts.repl.redefinition import GrowingProgram, beginning, in_pieces
@@ -18,6 +18,14 @@ from sexplang.terms.source import Source, Span
 from sexplang.terms.task import error_of
 from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault, Record, Value
+
+if TYPE_CHECKING:
+    from sexplang.hosts.terminal.progress import Progress
+    from sexplang.machine import Done, Failed, Suspended
+    from sexplang.machine.positions.traceback import Trail
+    from sexplang.runtime import Permissions
+    from sexplang.runtime.driver.events import Event
+    from sexplang.runtime.mcp import Servers
 
 LONGEST = 20_000
 """The most characters of a value that are shown."""
@@ -43,8 +51,8 @@ class Session:
     _inputs: int = 0
     _sources: dict[str, Source] = field(factory=dict)
     _model: Any = None
-    _serving: Any = None
-    _progress: Any = None
+    _serving: "Servers | None" = None
+    _progress: "Progress | None" = None
 
     def __attrs_post_init__(self) -> None:
         self.growing = beginning(self._find)
@@ -113,6 +121,7 @@ class Session:
 
     def _ran(self, source: Source, forms: tuple[Form, ...], inputs: tuple[str, ...] = ()) -> bool:
         from sexplang.guards.interrupt import interruptible
+        from sexplang.machine import Failed, Suspended
         from sexplang.runs.assembly import proceed
 
         self._sources[source.name] = source
@@ -130,10 +139,10 @@ class Session:
             return False
         with interruptible():
             uses = has_tasks(program)
-            outcome: Any = proceed(program, standing, terms, has_tasks=uses, held=limits.held)
-            if hasattr(outcome, "requests"):
+            outcome = proceed(program, standing, terms, has_tasks=uses, held=limits.held)
+            if isinstance(outcome, Suspended):
                 outcome = self._drive(outcome)
-        if hasattr(outcome, "error"):
+        if isinstance(outcome, Failed):
             self._fail(outcome.error, outcome.trail)
             return False
         self.before.append((self.growing, self.standing))
@@ -166,7 +175,7 @@ class Session:
             shown = f"{shown[:LONGEST]} … ({len(shown):,} characters)"
         print(shown, file=self.out, flush=True)
 
-    def _fail(self, error: Record, trail: Any = None) -> None:
+    def _fail(self, error: Record, trail: "Trail | None" = None) -> None:
         from sexplang.hosts.terminal.show import error_text
 
         self.failures += 1
@@ -180,10 +189,10 @@ class Session:
 
     # -- the world
 
-    def _permissions(self) -> Any:
+    def _permissions(self) -> "Permissions":
         return permissions_of(self.settings, self.folder)
 
-    def _servers(self) -> Any:
+    def _servers(self) -> "Servers | None":
         """Return the MCP servers, made once: a server keeps its state between inputs."""
         if self._serving is None:
             self._serving = servers_of(self.settings, self.folder)
@@ -199,7 +208,7 @@ class Session:
 
         return make_finder(self._permissions())(path, importer)
 
-    def _drive(self, outcome: Any) -> Any:
+    def _drive(self, outcome: "Suspended") -> "Done | Failed":
         from sexplang.hosts.terminal.progress import Progress
         from sexplang.hosts.terminal.streams import person_at
         from sexplang.package.process import hide
@@ -236,13 +245,13 @@ class Session:
             self._progress.close()
             self._progress = None
 
-    def _watch(self, event: Any) -> None:
+    def _watch(self, event: "Event") -> None:
         if self._progress is not None:
             self._progress(event)
 
     def _note_model(self, name: str, model: str, is_default: bool) -> None:
         if self._progress is not None:
-            self._progress.named(name, model, is_default)
+            self._progress.note_model(name, model, is_default)
 
     def _print(self, text: str) -> None:
         self.out.write(text)

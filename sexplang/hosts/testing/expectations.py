@@ -9,6 +9,7 @@ from unicodedata import normalize
 from sexplang.hosts.testing.cases import Test, report_malformed
 from sexplang.hosts.testing.request_patterns import fits, operation_of, show_request
 from sexplang.hosts.testing.test_programs import UNASKED, is_error, value_in, value_of_form
+from sexplang.machine import Done, Failed
 from sexplang.primitives import PRIMITIVES
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
@@ -27,9 +28,9 @@ _MOST = 60
 
 @frozen(eq=False)
 class Played:
-    """The run of a test: its outcome or fault, its requests, its output."""
+    """The run of a test: its outcome or why it is no program, its requests, its output."""
 
-    outcome: Any = None
+    outcome: Done | Failed | None = None
     requests: Sequence[Request] = ()
     printed: Sequence[Request] = ()
     sources: Mapping[str, Source] = field(factory=dict)
@@ -37,12 +38,18 @@ class Played:
 
     @property
     def error(self) -> Record | None:
-        return getattr(self.outcome, "error", None)
+        return self.outcome.error if isinstance(self.outcome, Failed) else None
 
     @property
     def trail(self) -> Any:
-        """Return the Trail of a failure, if it is known."""
-        return getattr(self.outcome, "trail", None)
+        """Return the Trail of a failure."""
+        return self.outcome.trail if isinstance(self.outcome, Failed) else None
+
+    @property
+    def value(self) -> Value:
+        """Return the value of a run that succeeded."""
+        assert isinstance(self.outcome, Done)
+        return self.outcome.value
 
 
 def compare(test: Test, played: Played, inputs: dict[str, Value]) -> tuple[Diagnostic, ...]:
@@ -81,7 +88,7 @@ def _value(
     wanted = value_of_form(test, form, inputs)
     if is_error(wanted):
         raise Diagnostics([report_malformed(form.span, f"this fails: {wanted.fields['message']}")])
-    given = played.outcome.value
+    given = played.value
     if isinstance(wanted, str) and isinstance(given, Record):
         # A TaskResult in the place of a text is its content.
         given = text(given)
@@ -106,7 +113,7 @@ def _pattern(
         span=span,
     )
     define = ListForm((Name("define-input", span=span), value), span=span)
-    given = played.outcome.value
+    given = played.value
     if value_in(test, (define, match), {**inputs, "test:value": given}) is not True:
         yield _differs(
             "the value does not fit the pattern", form, f"given {_cut(to_source(given))}"
@@ -124,7 +131,7 @@ def _error(
         )
     codes, message = _failure(played)
     if not codes:
-        given = f"the value is {_cut(to_source(played.outcome.value))}"
+        given = f"the value is {_cut(to_source(played.value))}"
         yield _differs("the program does not fail", form, given)
     elif wanted not in codes:
         yield _differs(

@@ -8,6 +8,7 @@ from sexplang.hosts.testing.expectations import Played, compare
 from sexplang.hosts.testing.request_patterns import show_request, suggest_pattern
 from sexplang.hosts.testing.script import Script, script_of
 from sexplang.hosts.testing.test_programs import begin, is_error, program_of, value_of_form
+from sexplang.machine import Suspended
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.effect import Request
@@ -60,7 +61,7 @@ def _findings(test: Test) -> tuple[Diagnostic, ...]:
     inputs = _inputs(test, program)
     script = script_of(test, inputs)
     outcome = begin(test, program, inputs)
-    while hasattr(outcome, "requests"):
+    while isinstance(outcome, Suspended):
         answered = script.answer(outcome.requests)
         if answered is None:
             return (_report_unscripted(test, outcome.requests, script),)

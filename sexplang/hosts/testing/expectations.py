@@ -37,6 +37,11 @@ class Played:
     refused: tuple[Diagnostic, ...] = ()
 
     @property
+    def has_failed(self) -> bool:
+        """Whether it is no program, or ended with an error."""
+        return bool(self.refused) or self.error is not None
+
+    @property
     def error(self) -> Record | None:
         return self.outcome.error if isinstance(self.outcome, Failed) else None
 
@@ -54,8 +59,7 @@ class Played:
 
 def compare(test: Test, played: Played, inputs: dict[str, Value]) -> tuple[Diagnostic, ...]:
     """Return a diagnostic for every expectation that is not met."""
-    failed = played.refused or played.error is not None
-    if failed and "error" not in test.parts:
+    if played.has_failed and "error" not in test.parts:
         return (_fails(test, played),)
     return tuple(
         finding
@@ -83,7 +87,7 @@ def _fails(test: Test, played: Played) -> Diagnostic:
 def _value(
     test: Test, form: Form, played: Played, inputs: dict[str, Value]
 ) -> Iterator[Diagnostic]:
-    if played.error is not None:
+    if played.has_failed:
         return
     wanted = value_of_form(test, form, inputs)
     if is_error(wanted):
@@ -99,7 +103,7 @@ def _value(
 def _pattern(
     test: Test, form: Form, played: Played, inputs: dict[str, Value]
 ) -> Iterator[Diagnostic]:
-    if played.error is not None:
+    if played.has_failed:
         return
     span = form.span
     value = Name("test:value", span=span)

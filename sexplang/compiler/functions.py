@@ -98,7 +98,7 @@ def split(c: Lowering, forms: Iterable[Form]) -> list[Statement]:
                 head = form.items[0]  # type: ignore[union-attr]
                 used.setdefault(head.text, head)  # type: ignore[union-attr, arg-type]
                 work.append(expand(c, form, owner))  # type: ignore[arg-type]
-    c.opening.clear()
+    c.new_macros.clear()
     return out
 
 

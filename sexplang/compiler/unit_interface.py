@@ -17,7 +17,7 @@ from sexplang.compiler.compilation import (
     Signature,
     Steps,
 )
-from sexplang.compiler.forms.patterns import duplicate
+from sexplang.compiler.forms.patterns import report_duplicate
 from sexplang.compiler.forms.quotation import datum
 from sexplang.compiler.forms.shapes import DEFINING, SHAPES, splice, word_of
 from sexplang.compiler.functions import Definition, Statement
@@ -473,7 +473,7 @@ def declare_effect(c: Lowering, form: ListForm) -> tuple[Name, Operation] | None
     params: dict[str, Span] = {}
     for name in names[1:]:
         if name.text in params and name.text != "_":
-            duplicate(c, name, params[name.text])
+            report_duplicate(c, name, params[name.text])
         params.setdefault(name.text, name.span)
     texts = tuple(name.spelling for name in names[1:])
     return names[0], Operation(names[0].spelling, texts, len(texts), doc=doc)

@@ -91,7 +91,7 @@ class Handler:
 def _check(
     *, parallel: Any = 1, single_flight: Any = False, on_event: Any = None, **given: Any
 ) -> None:
-    argument_checks.driving(parallel, single_flight, on_event)
+    argument_checks.drive_options(parallel, single_flight, on_event)
     argument_checks.check(Settings(**{**{each.name: None for each in fields(Settings)}, **given}))
 
 

@@ -60,7 +60,7 @@ class Serving:
             await self.servers.aclose()
 
 
-def serving(given: Mapping[str, Any] | None, permissions: Permissions) -> Serving:
+def make_servers(given: Mapping[str, Any] | None, permissions: Permissions) -> Serving:
     """Return the servers of a mapping from names. Raises Diagnostics for an invalid server."""
     if not given:
         return Serving(None)

@@ -30,7 +30,7 @@ replies, for each task from the beginning; or a function, sync or async, from a 
 Performers: TypeAlias = dict[str, Callable[[Request], Any]]
 
 
-def answering(
+def make_performers(
     permissions: Permissions,
     run_id: str,
     *,

@@ -11,7 +11,7 @@ from sexplang import machine
 from sexplang.api import argument_checks
 from sexplang.api.inputs import values_of
 from sexplang.api.mcp_servers import Described, Serving
-from sexplang.api.performer_table import Model, answering, models_of
+from sexplang.api.performer_table import Model, make_performers, models_of
 from sexplang.api.program_source import build
 from sexplang.api.python_tools import Tool, tools_of
 from sexplang.api.python_values import Function, Functions, bad_function, value
@@ -61,7 +61,7 @@ class Settings:
 
 
 @frozen(eq=False)
-class Begun:
+class StartedRun:
     """A run up to its first wait, and its performers.
 
     At the end of its context the recording is closed and the spans are exported.
@@ -72,7 +72,7 @@ class Begun:
     journal: Journal
     trace: "Trace | None"
 
-    def __enter__(self) -> "Begun":
+    def __enter__(self) -> "StartedRun":
         return self
 
     def __exit__(self, kind: Any, raised: BaseException | None, where: Any) -> None:
@@ -82,7 +82,7 @@ class Begun:
         finally:
             self.journal.close()
 
-    async def __aenter__(self) -> "Begun":
+    async def __aenter__(self) -> "StartedRun":
         return self
 
     async def __aexit__(self, kind: Any, raised: BaseException | None, where: Any) -> None:
@@ -92,11 +92,10 @@ class Begun:
         finally:
             self.journal.close()
 
-    def over(self, outcome: Outcome) -> Outcome:
-        """Return the outcome at the end."""
+    def finish(self, outcome: Outcome) -> None:
+        """End the trace with the outcome of the run."""
         if self.trace is not None:
-            self.trace.finish(getattr(outcome, "error", None))
-        return outcome
+            self.trace.finish(outcome.error if isinstance(outcome, Failed) else None)
 
 
 def look_around() -> None:
@@ -137,7 +136,7 @@ def begin(
     serving: Serving,
     described: Described,
     on_event: Watch | None,
-) -> Begun:
+) -> StartedRun:
     """Run the program up to its first wait."""
     argument_checks.check(given)
     since, is_traced = time(), is_wanted(given.trace) or given.record is not None
@@ -180,7 +179,7 @@ def begin(
             trace = _trace(given, program, journal, since)
         if trace is not None:
             trace.advance(outcome)
-        performers = answering(
+        performers = make_performers(
             allowed,
             journal.run_id,
             model=given.model,
@@ -194,9 +193,9 @@ def begin(
         )
     # The recording is closed whatever is raised.
     except BaseException as raised:
-        Begun(outcome, {}, journal, trace).__exit__(None, raised, None)
+        StartedRun(outcome, {}, journal, trace).__exit__(None, raised, None)
         raise
-    return Begun(outcome, performers, journal, trace)
+    return StartedRun(outcome, performers, journal, trace)
 
 
 def start_program(

@@ -114,7 +114,7 @@ def _at(asking: Asking, at: At) -> Iterator[At | Misfit]:
         yield from _of_table(asking, at)
     elif isinstance(at.value, list):
         yield from _of_list(asking, at)
-    yield from _beside(asking, at)
+    yield from _list_applicators(asking, at)
 
 
 def _of_table(asking: Asking, at: At) -> Iterator[At | Misfit]:
@@ -170,7 +170,7 @@ def _of_list(asking: Asking, at: At) -> Iterator[At | Misfit]:
             yield Misfit(at.place, f"{found} of its items are as `contains` asks")
 
 
-def _beside(asking: Asking, at: At) -> Iterator[At | Misfit]:
+def _list_applicators(asking: Asking, at: At) -> Iterator[At | Misfit]:
     """Return the misfits and subparts that apply to the same value."""
     part = at.part
     if "$ref" in part:
@@ -260,7 +260,7 @@ def choose_branch(data: Any, branches: Sequence[Schema], is_of: Fits) -> int | N
     kind = [at for at, branch in enumerate(branches) if is_of(data, branch)]
     if type(data) is not dict:
         return kind[0] if len(kind) == 1 else None
-    for name in _telling([branches[at] for at in kind]):
+    for name in _discriminators([branches[at] for at in kind]):
         if name in data:
             chosen = [at for at in kind if _is_among(data[name], choices(branches[at], name))]
             if len(kind) > len(chosen) == 1:
@@ -271,14 +271,14 @@ def choose_branch(data: Any, branches: Sequence[Schema], is_of: Fits) -> int | N
 def astray(data: Any, branches: Sequence[Schema]) -> tuple[str, list[Any]] | None:
     """Return a field that tells the branches apart and has none of their choices, and all these
     choices. Else None."""
-    for name in _telling(branches) if type(data) is dict and len(branches) > 1 else ():
+    for name in _discriminators(branches) if type(data) is dict and len(branches) > 1 else ():
         every = [each for branch in branches for each in choices(branch, name)]
         if name in data and not _is_among(data[name], every):
             return name, list({json.dumps(each, default=str): each for each in every}.values())
     return None
 
 
-def _telling(branches: Sequence[Schema]) -> list[str]:
+def _discriminators(branches: Sequence[Schema]) -> list[str]:
     """Return the fields for which every branch has choices."""
     first = _fields(branches[0]) if branches else {}
     return [name for name in first if all(choices(branch, name) for branch in branches)]

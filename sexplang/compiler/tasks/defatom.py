@@ -23,7 +23,7 @@ from sexplang.terms.classes.node import define, evolve, field
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Form, Label, ListForm, Name, source_name
 from sexplang.terms.source import Span
-from sexplang.terms.template import Param, Template, answering, usual_description
+from sexplang.terms.template import Param, Template, usual_description, with_answer_format
 from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Task
 
@@ -75,7 +75,7 @@ def declare_task(
         template = _with_schema(c, template, written, c.load_schema)
     if _is_sound(c, before):
         c.findings.extend(check(template, written.where))
-    template = answering(template)
+    template = with_answer_format(template)
     return name, Task(template) if _is_sound(c, before) else None
 
 

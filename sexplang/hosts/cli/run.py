@@ -202,9 +202,9 @@ def perform(
                 if trace is not None:
                     trace.advance(outcome)
                 if isinstance(outcome, Suspended):
-                    from sexplang.hosts.terminal.progress import watching
+                    from sexplang.hosts.terminal.progress import make_progress
 
-                    progress = progress or watching(settings)
+                    progress = progress or make_progress(settings)
                     outcome = drive_to_end(
                         settings, program, outcome, journal, servers, progress, trace
                     )
@@ -271,21 +271,21 @@ def drive_to_end(
     trace: "Trace | None" = None,
 ) -> "Done | Failed":
     """Return the outcome at the end: perform requests, show progress, keep the record."""
-    from sexplang.hosts.terminal.progress import watching
+    from sexplang.hosts.terminal.progress import make_progress
     from sexplang.hosts.terminal.streams import person_at
     from sexplang.runtime import Journal, drive, performers
     from sexplang.runtime import Settings as RunSettings
 
     journal = journal or Journal()
-    progress = progress or watching(settings)
+    progress = progress or make_progress(settings)
 
     permissions = permissions_of(settings, _folder(settings), _list_input_files(settings, program))
     prepared = performers(
         RunSettings(
             run_id=journal.run_id,
             permissions=permissions,
-            write=_printing(settings),
-            log=_logging(settings, trace),
+            write=_make_print(settings),
+            log=_make_log(settings, trace),
             person=person_at(sys.stdin, sys.stderr),
             on_event=progress if trace is None else trace.wrap_watch(progress),
             models=settings.models,
@@ -318,7 +318,7 @@ def _list_input_files(settings: Settings, program: Program) -> tuple[str, ...]:
     return tuple(os.path.abspath(path) for name, _, path in pairs if name in files)
 
 
-def _printing(settings: Settings) -> Any:
+def _make_print(settings: Settings) -> Any:
     # With --json standard output holds one document and nothing else.
     stream = sys.stderr if settings.json else sys.stdout
 
@@ -333,7 +333,7 @@ def _printing(settings: Settings) -> Any:
     return write
 
 
-def _logging(settings: Settings, trace: "Trace | None" = None) -> Any:
+def _make_log(settings: Settings, trace: "Trace | None" = None) -> Any:
     from sexplang.hosts.settings.trace_options import mark_line
     from sexplang.hosts.terminal.show import draw_hidden
 

@@ -53,7 +53,7 @@ def check_document(library: Library, name: str) -> Checked:
         else:
             from sexplang.pipeline.pipeline import build, inspect
 
-            program = build(source, library.finding(name))
+            program = build(source, library.make_finder(name))
             report = inspect(program)
             found += [*program.warnings, *report.findings]
             effects = report.effects

@@ -110,7 +110,7 @@ class GrowingProgram:
         return found
 
 
-def beginning(find: Find) -> GrowingProgram:
+def begin_program(find: Find) -> GrowingProgram:
     """Return a program without pieces; `find` finds its imports."""
     return GrowingProgram(_Pieces(find, {}, {}, plan=Plans), Program((), (), (), {}))
 

@@ -4,7 +4,7 @@ import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
 from sexplang.hosts.cli.programs import has_tasks, permissions_of, terms_of
-from sexplang.hosts.repl.redefinition import GrowingProgram, beginning, in_pieces
+from sexplang.hosts.repl.redefinition import GrowingProgram, begin_program, in_pieces
 from sexplang.hosts.settings.limit_options import limits_of
 from sexplang.hosts.settings.mcp_options import describe_tools, servers_of
 from sexplang.hosts.settings.path_arguments import folder_of, source_at, text_at
@@ -55,7 +55,7 @@ class Session:
     _progress: "Progress | None" = None
 
     def __attrs_post_init__(self) -> None:
-        self.growing = beginning(self._find)
+        self.growing = begin_program(self._find)
 
     def enter(self, text: str) -> None:
         """Run the forms of a text in order, up to the first that fails."""
@@ -65,7 +65,7 @@ class Session:
         source = Source(f"input {self._inputs}", text)
         try:
             for forms in in_pieces(read(source)):
-                if not self._ran(source, forms):
+                if not self._run(source, forms):
                     return
         except Diagnostics as found:
             self.refuse(found.diagnostics)
@@ -78,7 +78,7 @@ class Session:
             source = source_at(path)
             forms = read(source)
             folder, self.folder = self.folder, folder_of(path)
-            if not self._ran(source, forms, inputs):
+            if not self._run(source, forms, inputs):
                 self.folder = folder
         except Diagnostics as found:
             self.refuse(found.diagnostics)
@@ -119,7 +119,7 @@ class Session:
 
     # -- one piece
 
-    def _ran(self, source: Source, forms: tuple[Form, ...], inputs: tuple[str, ...] = ()) -> bool:
+    def _run(self, source: Source, forms: tuple[Form, ...], inputs: tuple[str, ...] = ()) -> bool:
         from sexplang.guards.interrupt import interruptible
         from sexplang.machine import Failed, Suspended
         from sexplang.runs.assembly import proceed

@@ -281,7 +281,7 @@ def _stop(value: Value) -> Any:
     return {"kind": kind, "description": description or ""}
 
 
-def _like(name: str) -> Read:
+def _make_request_reader(name: str) -> Read:
     """Return the reader of a SubtaskRequest's field."""
 
     def read(value: Value) -> Any:
@@ -298,7 +298,9 @@ def _like(name: str) -> Read:
 _KIND = _word(KINDS)
 
 SUBTASK: dict[str, Read] = {
-    **{name: _like(name) for name in ("description", "name", "inputs", "file_paths")},
+    **{
+        name: _make_request_reader(name) for name in ("description", "name", "inputs", "file_paths")
+    },
     "template_hints": _texts,
     "required_capabilities": _texts,
     "depends_on_subtasks": _indexes,

@@ -4,7 +4,7 @@ that a conversation has asked for so far.
 
 from typing import Any
 
-from sexplang.tasks.plans.artifacts import Artifacts, together
+from sexplang.tasks.plans.artifacts import Artifacts, merge
 from sexplang.tasks.plans.fields import (
     PLAN,
     SUBTASK,
@@ -244,4 +244,4 @@ def with_artifacts(planning: Planning | None, read: Proposal) -> Planning:
     """Return the planning with the artifacts of a proposal, even of a refused one."""
     planning = planning or Planning()
     more = read.fields.get("artifacts")
-    return evolve(planning, artifacts=together(planning.artifacts, more)) if more else planning
+    return evolve(planning, artifacts=merge(planning.artifacts, more)) if more else planning

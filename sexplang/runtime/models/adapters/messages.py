@@ -175,7 +175,7 @@ def build_body(payload: dict[str, Any], model: str) -> dict[str, Any]:
         body["output_config"] = config
     for key, value in (payload.get("provider") or {}).items():
         if key != BETAS:
-            body[key] = _beside(key, body.get(key), value)
+            body[key] = _merge_setting(key, body.get(key), value)
     return body
 
 
@@ -204,7 +204,7 @@ def _output_config(payload: dict[str, Any]) -> dict[str, Any]:
     return config
 
 
-def _beside(key: str, own: Any, given: Any) -> Any:
+def _merge_setting(key: str, own: Any, given: Any) -> Any:
     """Merge a key of `provider` with the payload's setting of the same. Raises a Refusal for a
     contradiction."""
     if own is None:

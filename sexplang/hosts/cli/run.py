@@ -31,7 +31,7 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_of
-from sexplang.terms.values.value import Fault, Value
+from sexplang.terms.values.value import Fault, Record, Value
 
 if TYPE_CHECKING:
     from sexplang.hosts.terminal.progress import Progress
@@ -162,19 +162,9 @@ def perform(
         servers = servers or servers_of(settings, _folder(settings))
     except Diagnostics as found:
         return say_all(found.diagnostics, MISUSE, settings)
-    if program.tasks:
-        from sexplang.runtime.models import warm_up
-
-        warm_up(settings.models, [task.template.model_name for task in program.tasks])
-    if program.tasks or settings.model:
-        from sexplang.runtime import Refusal
-        from sexplang.runtime.models import check_models, check_scripts
-
-        try:
-            check_models(settings.models)
-            check_scripts(settings.models)
-        except Refusal as refusal:
-            return say_error(refusal.error, program, source, settings)
+    unusable = _prepare_models(settings, program)
+    if unusable is not None:
+        return say_error(unusable, program, source, settings)
     journal = progress = trace = None
     unwritten: list[str] = []
     if _is_followed(settings, program):  # before anything happens, even if nothing will
@@ -215,32 +205,68 @@ def perform(
                 servers.close()
         if budget and not settings.quiet:
             _say_spending(outcome, progress is not None and progress.usage.is_asked)
-        error = outcome.error if isinstance(outcome, Failed) else None
         if trace is not None:
-            trace.finish(error)
-        if not isinstance(outcome, Failed):
-            try:
-                value = shaped(outcome.value)
-                write_value(settings, value)
-                failure = failure_of(value)
-                if trace is not None:
-                    sys.stdout.flush()
-            except Fault as fault:
-                error = error_of(fault)
-        status = DONE
-        if error is not None:
-            is_own = settings.way in (None, "s_expression")  # else the program is the Dispatcher's
-            trail = outcome.trail if is_own and isinstance(outcome, Failed) else None
-            status = say_error(error, program, source, settings, trail)
-        elif failure is not None:
-            status = say_failure(failure, program, source)
-        stopped = error or failure
+            trace.finish(outcome.error if isinstance(outcome, Failed) else None)
+        is_traced = trace is not None
+        stopped = _say_end(settings, program, source, outcome, shaped, is_traced)
         if stopped is not None and progress is not None and is_bound(stopped):
             say_kept(settings, progress.usage.plain())
+    status = DONE if stopped is None else FAILED
     if unwritten:  # the value is out already
         hint = "make room, or name another file: --trace FILE"
         return say_all((Diagnostic("trace-failed", unwritten[0], hint=hint),), status or FAILED)
     return status
+
+
+def _prepare_models(settings: Settings, program: Program) -> Record | None:
+    """Begin to load what a model needs. Return the error of a model that cannot be used."""
+    if program.tasks:
+        from sexplang.runtime.models import warm_up
+
+        warm_up(settings.models, [task.template.model_name for task in program.tasks])
+    if program.tasks or settings.model:
+        from sexplang.runtime import Refusal
+        from sexplang.runtime.models import check_models, check_scripts
+
+        try:
+            check_models(settings.models)
+            check_scripts(settings.models)
+        except Refusal as refusal:
+            return refusal.error
+    return None
+
+
+def _say_end(
+    settings: Settings,
+    program: Program,
+    source: Source,
+    outcome: "Done | Failed",
+    shaped: Callable[[Value], Value],
+    is_traced: bool,
+) -> Record | None:
+    """Write the value, or print the error. Return the error of a run, or of its FAILED value.
+
+    The value of a traced run is out before its traces are exported.
+    """
+    from sexplang.machine import Failed
+
+    if isinstance(outcome, Failed):
+        is_own = settings.way in (None, "s_expression")  # else the program is the Dispatcher's
+        say_error(outcome.error, program, source, settings, outcome.trail if is_own else None)
+        return outcome.error
+    try:
+        value = shaped(outcome.value)
+        write_value(settings, value)
+        if is_traced:
+            sys.stdout.flush()
+    except Fault as fault:
+        error = error_of(fault)
+        say_error(error, program, source, settings)
+        return error
+    failure = failure_of(value)
+    if failure is not None:
+        say_failure(failure, program, source)
+    return failure
 
 
 def _say_spending(outcome: Any, is_asked: bool) -> None:

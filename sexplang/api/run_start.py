@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sexplang import machine
 from sexplang.api import argument_checks
 from sexplang.api.inputs import values_of
-from sexplang.api.mcp_servers import Described, Serving
+from sexplang.api.mcp_servers import Described, RunServers
 from sexplang.api.performer_table import Model, make_performers, models_of
 from sexplang.api.program_source import build
 from sexplang.api.python_tools import Tool, tools_of
 from sexplang.api.python_values import Function, Functions, bad_function, value
-from sexplang.guards.secrets import Concealing, credentials_of, doubts, learn, look, redact, silence
+from sexplang.guards.secrets import (
+    Concealment,
+    credentials_of,
+    doubts,
+    learn,
+    look,
+    redact,
+    silence,
+)
 from sexplang.machine import Failed, Limits, Outcome, Suspended, state_of
 from sexplang.runs import assembly
 from sexplang.runtime import Journal, Permissions, Refusal
@@ -24,7 +32,7 @@ from sexplang.runtime.journal.redaction import clean
 from sexplang.runtime.memory.index_paths import discover_index
 from sexplang.runtime.models import check_models, warm_up, with_default
 from sexplang.runtime.models.prices import choose_windows
-from sexplang.runtime.traces import Target, Tracing, is_wanted, start_trace
+from sexplang.runtime.traces import Target, TraceSettings, is_wanted, start_trace
 from sexplang.runtime.traces.recording_sink import RecordingSink
 from sexplang.terms.classes.node import evolve, frozen
 from sexplang.terms.model.roles import ALL, Models
@@ -133,7 +141,7 @@ def begin(
     program: Program | Suspended,
     allowed: Permissions,
     given: Settings,
-    serving: Serving,
+    serving: RunServers,
     described: Described,
     on_event: Watch | None,
 ) -> StartedRun:
@@ -213,7 +221,7 @@ def start_program(
     is_traced: bool = False,
     slice: machine.Slice | None = None,
 ) -> Outcome:
-    with Concealing():
+    with Concealment():
         values = redact(values_of(program.inputs, inputs or {}))
     try:
         bounds = value(dict(budget)) if budget else None
@@ -242,7 +250,7 @@ def _trace(
 ) -> "Trace | None":
     built = program if isinstance(program, Program) else state_of(program).setting.program
     is_named = given.model is None or isinstance(given.model, (str, Mapping))
-    tracing = Tracing(
+    tracing = TraceSettings(
         given.trace,
         os.path.basename(built.sources[0].name).strip("<>") if built.sources else "program",
         journal.run_id,

@@ -70,7 +70,7 @@ class Secret:
 
 
 @define(eq=False)
-class Known:
+class SecretStore:
     """The known credentials. Mutable."""
 
     secrets: tuple[Secret, ...] = ()
@@ -81,7 +81,7 @@ class Known:
     """By the giver of a credential that is a plain word: whether a warning was given."""
 
 
-KNOWN = Known()
+KNOWN = SecretStore()
 
 
 def look() -> None:
@@ -403,7 +403,7 @@ def _without_begun(text: str, secret: str, plain: bool) -> str:
 # -- Diagnostics without credentials --------------------------------------------------------------
 
 
-class Concealing:
+class Concealment:
     """A context in which Diagnostics that are raised, and the texts of their spans, hold no
     credential."""
 

@@ -52,7 +52,7 @@ class SexplangLexer(Lexer):
     def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, Any, str]]:
         """Yield offset, type and text of each token."""
         before = _Before()
-        dropped = _Dropped()
+        dropped = _DroppedForm()
         for token in tokens(text):
             kind = _BY_KIND.get(token.kind) or _word(text[token.start : token.end], token, before)
             before.take(token, text)
@@ -94,7 +94,7 @@ class _Before:
         self.is_quoted = token.kind == "QUOTE"
 
 
-class _Dropped:
+class _DroppedForm:
     """The tokens that belong to a form which `#;` drops."""
 
     def __init__(self) -> None:

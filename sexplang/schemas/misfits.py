@@ -57,7 +57,7 @@ _MOST_NAMES = 10
 
 
 @define(eq=False)
-class Asking:
+class ReplyCheck:
     """The library's checks of one reply, on one account."""
 
     check: Check
@@ -75,7 +75,7 @@ def misfits(check: Check, data: Any, account: Account) -> Iterator[Misfit]:
     or by the field that tells its branches apart. If that is too much work, the place is
     reported."""
     first = At(check.schema, data)
-    asking = Asking(check, account)
+    asking = ReplyCheck(check, account)
     work = [(first, _at(asking, first))]
     seen: set[tuple[int, str]] = set()
     told = 0
@@ -102,7 +102,7 @@ def misfits(check: Check, data: Any, account: Account) -> Iterator[Misfit]:
             work.append((each, _at(asking, each)))
 
 
-def _at(asking: Asking, at: At) -> Iterator[At | Misfit]:
+def _at(asking: ReplyCheck, at: At) -> Iterator[At | Misfit]:
     """Return the misfits at one place, and the places to visit next."""
     if not isinstance(at.part, dict):
         yield Misfit(at.place, f"{show(at.value)} is not allowed here")
@@ -117,7 +117,7 @@ def _at(asking: Asking, at: At) -> Iterator[At | Misfit]:
     yield from _list_applicators(asking, at)
 
 
-def _of_table(asking: Asking, at: At) -> Iterator[At | Misfit]:
+def _of_table(asking: ReplyCheck, at: At) -> Iterator[At | Misfit]:
     part, value = at.part, at.value
     wanted = [*part.get("required", ())]
     for word in ("dependentRequired", "dependencies", "dependentSchemas"):
@@ -152,7 +152,7 @@ def _parts_at(part: Part, key: str) -> Iterator[tuple[str, str]]:
             yield "patternProperties", text
 
 
-def _of_list(asking: Asking, at: At) -> Iterator[At | Misfit]:
+def _of_list(asking: ReplyCheck, at: At) -> Iterator[At | Misfit]:
     part, value = at.part, at.value
     word = "items" if isinstance(part.get("items"), list) else "prefixItems"
     rest = "additionalItems" if word == "items" else "items"
@@ -170,7 +170,7 @@ def _of_list(asking: Asking, at: At) -> Iterator[At | Misfit]:
             yield Misfit(at.place, f"{found} of its items are as `contains` asks")
 
 
-def _list_applicators(asking: Asking, at: At) -> Iterator[At | Misfit]:
+def _list_applicators(asking: ReplyCheck, at: At) -> Iterator[At | Misfit]:
     """Return the misfits and subparts that apply to the same value."""
     part = at.part
     if "$ref" in part:
@@ -187,7 +187,7 @@ def _list_applicators(asking: Asking, at: At) -> Iterator[At | Misfit]:
             yield at.beside(word)
 
 
-def _union(asking: Asking, at: At, word: str) -> Iterator[At | Misfit]:
+def _union(asking: ReplyCheck, at: At, word: str) -> Iterator[At | Misfit]:
     ways = [at.beside(word, index) for index in range(len(at.part[word]))]
     fitting = sum([asking.fits(way) for way in ways])
     if fitting > 1 and word == "oneOf":
@@ -211,7 +211,7 @@ def _union(asking: Asking, at: At, word: str) -> Iterator[At | Misfit]:
     yield Misfit(at.place, f"{show(at.value)} is not valid under any of the schemas of `{word}`")
 
 
-def _resolve(asking: Asking, branch: Any) -> Any:
+def _resolve(asking: ReplyCheck, branch: Any) -> Any:
     """Return the branch that a reference leads to."""
     for _ in range(_MOST_NAMES):
         if not isinstance(branch, dict) or "$ref" not in branch:

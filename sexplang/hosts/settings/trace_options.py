@@ -27,7 +27,7 @@ def follow_run(
     from sexplang.hosts.terminal.progress import make_progress
     from sexplang.runtime import Journal
     from sexplang.runtime.models import with_default
-    from sexplang.runtime.traces import Tracing, start_trace
+    from sexplang.runtime.traces import TraceSettings, start_trace
     from sexplang.runtime.traces.recording_sink import RecordingSink
 
     journal, progress = Journal(record=settings.record), make_progress(settings)
@@ -37,7 +37,7 @@ def follow_run(
         beside.append(RecordingSink(journal, name, models))
     if progress.live:
         beside.append(progress.work_tree)
-    tracing = Tracing(
+    tracing = TraceSettings(
         settings.trace,
         name,
         journal.run_id,

@@ -27,7 +27,7 @@ _MOST = 60
 
 
 @frozen(eq=False)
-class Played:
+class ScriptedRun:
     """The run of a test: its outcome or why it is no program, its requests, its output."""
 
     outcome: Done | Failed | None = None
@@ -57,7 +57,7 @@ class Played:
         return self.outcome.value
 
 
-def compare(test: Test, played: Played, inputs: dict[str, Value]) -> tuple[Diagnostic, ...]:
+def compare(test: Test, played: ScriptedRun, inputs: dict[str, Value]) -> tuple[Diagnostic, ...]:
     """Return a diagnostic for every expectation that is not met."""
     if played.has_failed and "error" not in test.parts:
         return (_fails(test, played),)
@@ -69,7 +69,7 @@ def compare(test: Test, played: Played, inputs: dict[str, Value]) -> tuple[Diagn
     )
 
 
-def _fails(test: Test, played: Played) -> Diagnostic:
+def _fails(test: Test, played: ScriptedRun) -> Diagnostic:
     from sexplang.hosts.terminal.show import error_note
 
     assert played.error is not None
@@ -85,7 +85,7 @@ def _fails(test: Test, played: Played) -> Diagnostic:
 
 
 def _value(
-    test: Test, form: Form, played: Played, inputs: dict[str, Value]
+    test: Test, form: Form, played: ScriptedRun, inputs: dict[str, Value]
 ) -> Iterator[Diagnostic]:
     if played.has_failed:
         return
@@ -101,7 +101,7 @@ def _value(
 
 
 def _pattern(
-    test: Test, form: Form, played: Played, inputs: dict[str, Value]
+    test: Test, form: Form, played: ScriptedRun, inputs: dict[str, Value]
 ) -> Iterator[Diagnostic]:
     if played.has_failed:
         return
@@ -125,7 +125,7 @@ def _pattern(
 
 
 def _error(
-    test: Test, form: Form, played: Played, inputs: dict[str, Value]
+    test: Test, form: Form, played: ScriptedRun, inputs: dict[str, Value]
 ) -> Iterator[Diagnostic]:
     reason, *words = form.items if isinstance(form, VectorForm) and form.items else (form,)
     wanted, parts = _word(reason), [_word(word) for word in words]
@@ -145,7 +145,7 @@ def _error(
         yield _differs("the error says something else", form, _describe(played))
 
 
-def _failure(played: Played) -> tuple[set[str], str]:
+def _failure(played: ScriptedRun) -> tuple[set[str], str]:
     """Return the names that an error may be expected by, and its message."""
     if played.refused:
         messages = [f"{each.title} {each.hint or ''}" for each in played.refused]
@@ -159,7 +159,7 @@ def _failure(played: Played) -> tuple[set[str], str]:
     return {str(each) for each in named if each}, message
 
 
-def _describe(played: Played) -> str:
+def _describe(played: ScriptedRun) -> str:
     """Return a failure in words, with its traceback."""
     from sexplang.hosts.terminal.show import error_note, show
 
@@ -177,7 +177,7 @@ def _word(form: Form) -> str | None:
 
 
 def _requests(
-    test: Test, form: Form, played: Played, inputs: dict[str, Value]
+    test: Test, form: Form, played: ScriptedRun, inputs: dict[str, Value]
 ) -> Iterator[Diagnostic]:
     assert isinstance(form, VectorForm)
     named = {operation_of(pattern) for pattern in form.items}
@@ -202,7 +202,7 @@ def _requests(
 
 
 def _compare_printed(
-    test: Test, form: Form, played: Played, inputs: dict[str, Value]
+    test: Test, form: Form, played: ScriptedRun, inputs: dict[str, Value]
 ) -> Iterator[Diagnostic]:
     wanted = value_of_form(test, form, inputs)
     if not isinstance(wanted, str):

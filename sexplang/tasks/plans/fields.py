@@ -46,8 +46,8 @@ def letters(text: str) -> str:
 
 
 def from_json(value: Value) -> Any:
-    """Return the list or object that a JSON text holds, as an Interpretation. Else return the value.
-    Halves of surrogate pairs become `?`, as in every text of a model."""
+    """Return the list or object that a JSON text holds, as an Interpretation; any other value as it
+    is. Halves of surrogate pairs become `?`, as in every text of a model."""
     if not isinstance(value, str) or value.strip()[:1] not in ("[", "{"):
         return value
     twice: list[str] = []

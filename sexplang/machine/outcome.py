@@ -490,8 +490,9 @@ def _end(scheduler: Scheduler, setting: Setting) -> Outcome:
     error = scheduler.broken or scheduler.failing
     unheard = {request.id for request in scheduler.opened}
     gone = [*scheduler.withdrawn, *scheduler.withdraw_all()]
-    gone = [*[id for id in gone if id not in unheard], *scheduler.ledger.timers.keys()]
-    known = tuple(sorted(gone, key=sort_key)), tuple(scheduler.events), scheduler.ledger.accounts
+    times = scheduler.used_ledger or scheduler.state.times
+    gone = [*[id for id in gone if id not in unheard], *times.timers.keys()]
+    known = tuple(sorted(gone, key=sort_key)), tuple(scheduler.events), times.accounts
     try:
         value, error = materialize(scheduler.value), materialize(error)
     except Fault as fault:  # shared lists are too large outside the run

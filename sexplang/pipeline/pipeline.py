@@ -463,10 +463,10 @@ def tasks(
     return _systems[key]
 
 
-def meter(price: Price) -> Meter:
-    """Return the meter of model calls for a price by model, input and output tokens in US
-    dollars."""
-    return Meter(rough_estimate, price)
+def meter(load_price: Callable[[], Price]) -> Meter:
+    """Return the meter of model calls. `load_price` gives the function from a model, input and
+    output tokens to US dollars."""
+    return Meter(rough_estimate, load_price)
 
 
 SLIPS = frozenset(
@@ -482,7 +482,7 @@ def find_slips(program: Program) -> tuple[Diagnostic, ...]:
     """Return the slips of a program that give a wrong value, as far as its text shows them, in the
     order of the text."""
     from sexplang.analysis.own_nodes import own_nodes
-    from sexplang.analysis.wrong_values.signs import has_signs
+    from sexplang.analysis.signs import has_signs
 
     if not has_signs(program, list(own_nodes(program))):
         return ()

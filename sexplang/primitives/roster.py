@@ -8,7 +8,6 @@ from typing import TypeAlias
 
 from sexplang.primitives import (
     arithmetic,
-    formats,
     json_text,
     kinds,
     lists,
@@ -17,8 +16,8 @@ from sexplang.primitives import (
     tables,
 )
 from sexplang.primitives.charges import GROWING, with_charge
-from sexplang.primitives.on_demand.table import ON_DEMAND
-from sexplang.primitives.sizes import USAGES
+from sexplang.primitives.on_demand_roster import ON_DEMAND
+from sexplang.primitives.sizes import KNOWN
 from sexplang.terms.values import equality
 from sexplang.terms.values.value import Primitive, Value, has_failed
 
@@ -97,7 +96,6 @@ _TEXT: tuple[_Row, ...] = (
         'All of them. (string-replace "aa" "a" "b") ;=> "bb"',
     ),
     ("string=?", strings.same, "s t …", '(string=? "a" "a") ;=> true'),
-    ("format", formats.format_text, "template x …", '(format "~a of ~s" 1 "x") ;=> "1 of \\"x\\""'),
 )
 
 _LISTS: tuple[_Row, ...] = (
@@ -194,4 +192,4 @@ PRIMITIVES: dict[str, Primitive] = {
     for name, function, params, doc in family
 }
 
-USAGES.update({name: f"write {each.usage}" for name, each in PRIMITIVES.items()})
+KNOWN.update(PRIMITIVES)

@@ -4,7 +4,7 @@ from sexplang.terms.quota import work
 from sexplang.terms.values import sequences
 from sexplang.terms.values.abbreviation import abbreviate, exact_twin
 from sexplang.terms.values.boundary import INTEGER_BITS
-from sexplang.terms.values.value import Fault, Value
+from sexplang.terms.values.value import Fault, Primitive, Value
 
 STRING_POINTS = 10_000_000
 LIST_ITEMS = sequences.MOST
@@ -25,19 +25,24 @@ PRODUCT = 1_000_000
 """The pairs of bits that are multiplied in about the time of a step."""
 
 
-USAGES: dict[str, str] = {}
-"""How a primitive is called, by name: the hint of an error that has no better one."""
+KNOWN: dict[str, Primitive] = {}
+"""The primitives, by name. Their usages are the hints of errors that have no better ones."""
+
+
+def _usage(name: str) -> str | None:
+    found = KNOWN.get(name)
+    return f"write {found.usage}" if found is not None else None
 
 
 def wrong_type(name: str, takes: str, value: Value, hint: str | None = None) -> Fault:
     """Return the fault for `value` of a kind that `name` does not take."""
     message = f"`{name}` takes {takes}, not {abbreviate(value)}"
-    return Fault("wrong-type", message, hint=hint or USAGES.get(name))
+    return Fault("wrong-type", message, hint=hint or _usage(name))
 
 
 def out_of_range(name: str, why: str, hint: str | None = None) -> Fault:
     """Return the fault for a value of the right kind that `name` cannot use."""
-    return Fault("out-of-range", f"`{name}`: {why}", hint=hint or USAGES.get(name))
+    return Fault("out-of-range", f"`{name}`: {why}", hint=hint or _usage(name))
 
 
 def too_many_items(name: str, count: int) -> Fault:

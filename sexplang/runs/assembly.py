@@ -8,6 +8,7 @@ from typing import Any
 from sexplang import machine
 from sexplang.machine import Limits, Outcome, Standing, Suspended
 from sexplang.machine.outcome import Conceal, as_it_is
+from sexplang.machine.scopes.budgets import METER, Meter, Price
 from sexplang.package.process import growth
 from sexplang.pipeline import pipeline
 from sexplang.terms.classes.node import attributes, evolve
@@ -70,7 +71,7 @@ def begin(
         task_system(program, terms) if has_tasks else None,
         Limits(**terms.limits, held=held or growth()),
         terms.budget,
-        pipeline.meter(_price(terms)),
+        _meter(terms),
         traced=traced,
         conceal=conceal,
         slice=slice,
@@ -92,7 +93,7 @@ def proceed(
         standing,
         task_system(program, terms) if has_tasks else None,
         Limits(**terms.limits, held=held or growth()),
-        pipeline.meter(_price(terms)),
+        _meter(terms),
         machine.Slice(),
     )
 
@@ -104,8 +105,8 @@ def thaw(
     `frozen-mismatch`."""
     from sexplang.machine import frozen_runs
 
-    system, meter = task_system(program, terms), pipeline.meter(_price(terms))
-    return frozen_runs.thaw(program, data, system, meter, growth(), key, conceal)
+    system = task_system(program, terms)
+    return frozen_runs.thaw(program, data, system, _meter(terms), growth(), key, conceal)
 
 
 def task_system(program: Program, terms: Terms) -> TaskSystem:
@@ -121,15 +122,16 @@ def task_system(program: Program, terms: Terms) -> TaskSystem:
     )
 
 
-def _price(terms: Terms) -> Callable[..., float | None]:
+def _meter(terms: Terms) -> Meter:
+    """Return the meter of model calls. A price is looked up when a budget of money asks."""
     if terms.prices == "none":
-        return lambda *asked: None
+        return METER
 
     @cache
-    def price_table() -> Callable[..., float | None]:
+    def load() -> Price:
         # Most programs have no budget in dollars and start without the runtime.
         from sexplang.runtime.models.prices import prices
 
         return prices(terms.models, function=terms.prices == "function", is_replayed=True)
 
-    return lambda *asked: price_table()(*asked)
+    return pipeline.meter(load)

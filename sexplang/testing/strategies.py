@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from sexplang.reader import write
+from sexplang.reader.writer import write
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.source import Source, Span
 from sexplang.testing.program_writer import EVERYWHERE, Shape, program

@@ -16,7 +16,7 @@ from support.running import built
 from support.spent import price
 
 import sexplang
-from sexplang.hosts.terminal.output import spending
+from sexplang.hosts.cli.output import spending
 from sexplang.hosts.terminal.progress import Progress
 from sexplang.machine import start
 from sexplang.pipeline.pipeline import meter, tasks
@@ -46,7 +46,7 @@ ANSWERED = [{"status": status} for status in (400, 429, 500, 529)]
 
 
 def begun(text, budget):
-    return start(built(SAY + text), {}, tasks(), None, budget, meter(price))
+    return start(built(SAY + text), {}, tasks(), None, budget, meter(lambda: price))
 
 
 def table(url, **more):

@@ -10,7 +10,7 @@ from support.running import begun, built
 from support.spent import price
 from support.wide_server import WideServer
 
-from sexplang.hosts.terminal.output import ROOT, spending
+from sexplang.hosts.cli.output import ROOT, spending
 from sexplang.machine import Done, Failed, Suspended, start
 from sexplang.machine.frozen_runs import freeze, thaw
 from sexplang.pipeline.pipeline import meter, tasks
@@ -35,7 +35,7 @@ USAGE = {"input_tokens": 10, "output_tokens": 20}
 
 def bounded(text: str, **budget: float) -> Any:
     """The outcome of a program under a budget for the whole run."""
-    return start(built(SAY + text), {}, tasks(), None, budget, meter(price))
+    return start(built(SAY + text), {}, tasks(), None, budget, meter(lambda: price))
 
 
 def test_a_loop_in_a_finally_does_not_spend_what_is_not_there(tmp_path):
@@ -165,7 +165,9 @@ def test_a_frozen_run_keeps_what_was_refused():
     text = "(define-effect (close)) (try (try (raise 1) (finally (say 1))) (finally (close)))"
     outcome = bounded(text, calls=0)
 
-    again = thaw(built(SAY + text), json.loads(json.dumps(freeze(outcome))), tasks(), meter(price))
+    again = thaw(
+        built(SAY + text), json.loads(json.dumps(freeze(outcome))), tasks(), meter(lambda: price)
+    )
     ended = again.resume(again.requests[0].id, None)
 
     assert ("raised", 1) == (ended.reason, len(ended.details["suppressed"]))

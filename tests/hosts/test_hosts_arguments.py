@@ -7,9 +7,9 @@ import pytest
 from hypothesis import strategies as st
 from support.examples import examples
 
+from sexplang.hosts.cli.output import as_json, format_value
 from sexplang.hosts.settings.input_arguments import describe_inputs, values_of
 from sexplang.hosts.settings.run_arguments import RUN_OPTIONS, Settings, quick
-from sexplang.hosts.terminal.output import as_json, format_value
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.program import Input
 from sexplang.terms.source import Source, Span

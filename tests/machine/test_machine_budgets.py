@@ -261,7 +261,7 @@ def test_what_a_prompt_cache_keeps_and_gives_has_its_own_price():
     def price(model, taken, given, written=0, read=0):
         return 0.001 * taken + 0.01 * given + 0.002 * written + 0.0001 * read
 
-    meter = Meter(METER.estimate, price)
+    meter = Meter(METER.estimate, lambda: price)
     outcome = start(built(f"(with-budget {{usd: 50}} {ASK})"), meter=meter)
     usage = {
         "input_tokens": 100,
@@ -282,7 +282,7 @@ def test_what_is_kept_for_an_hour_is_held_and_charged_as_twice_the_input():
         return taken + 1.25 * written
 
     def used(cache, created):
-        meter = Meter(lambda payload: 1000, price)
+        meter = Meter(lambda payload: 1000, lambda: price)
         payload = f'{{messages: [] max_tokens: 40 cache: {cache} system: "x"}}'
         outcome = start(
             built(f"(with-budget {{usd: 9000}} (perform model {payload}))"), meter=meter
@@ -300,7 +300,7 @@ def test_what_is_kept_for_an_hour_is_held_and_charged_as_twice_the_input():
 def test_nobody_asks_for_a_price_where_no_budget_bounds_money():
     """Prices are looked up in tables; a budget of tokens needs none, one around it may."""
     asked = []
-    meter = Meter(METER.estimate, lambda *tokens: asked.append(tokens) or 0.001)
+    meter = Meter(METER.estimate, lambda: lambda *tokens: asked.append(tokens) or 0.001)
     usage = {"input_tokens": 10, "output_tokens": 10}
 
     def prices(text):

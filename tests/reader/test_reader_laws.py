@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.examples import examples
 
-from sexplang.reader import read, write
+from sexplang.reader import read
 from sexplang.reader.characters import Flaw, find_hidden
 from sexplang.reader.parser import MAKERS, Forms
 from sexplang.reader.table_generator import grammar
+from sexplang.reader.writer import write
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Form, Literal, TableForm, VectorForm
 from sexplang.terms.source import Source

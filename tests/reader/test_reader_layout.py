@@ -11,7 +11,8 @@ from support.markdown import ROOT
 from support.spacing import pieces, respaced, strewn
 from test_reader_laws import refused, soups
 
-from sexplang.reader import format_text, read, write
+from sexplang.reader import format_text, read
+from sexplang.reader.writer import write
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
 from sexplang.testing import forms

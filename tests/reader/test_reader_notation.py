@@ -2,7 +2,8 @@
 
 import pytest
 
-from sexplang.reader import read, write
+from sexplang.reader import read
+from sexplang.reader.writer import write
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.source import Source, Span
 

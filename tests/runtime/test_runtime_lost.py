@@ -53,7 +53,7 @@ def price(model, taken, given, written=0, read=0):
 def ran(script, text, budget=None, retries=QUICK, journal=None, events=None, endpoint=SHORT):
     """How a program ends whose model answers so, and how often it was asked."""
     program = built(text)
-    outcome = start(program, {}, tasks(), Limits(), budget, meter(price))
+    outcome = start(program, {}, tasks(), Limits(), budget, meter(lambda: price))
     with MessagesServer(*script) as server:
         watch = None if events is None else events.append
         performers = table(
@@ -193,7 +193,7 @@ def test_what_an_attempt_took_is_held_while_the_next_one_is_on_its_way():
     assert outcome.error.fields["reason"] == "tokens"
 
     program = built(text)
-    begun = start(program, {}, tasks(), Limits(), budget, meter(price))
+    begun = start(program, {}, tasks(), Limits(), budget, meter(lambda: price))
     again = replay(begun, journal.rows)
     assert outcome.error.fields["details"] == again.error.fields["details"]
     assert outcome.accounts["0"].spent_tokens == again.accounts["0"].spent_tokens
@@ -219,7 +219,7 @@ def run_until_arrived(place, text, budget=None, journal=None, events=None):
     """How a program ends whose deadlines and sleeps end when its call has got `place`, and how
     often its model was asked."""
     program = built(text)
-    outcome = start(program, {}, tasks(), Limits(), budget, meter(price))
+    outcome = start(program, {}, tasks(), Limits(), budget, meter(lambda: price))
     watch = None if events is None else events.append
 
     async def wait_for_place(_):
@@ -242,7 +242,7 @@ def run_until_arrived(place, text, budget=None, journal=None, events=None):
 def repeated(text, journal, budget=None):
     """The end of the run that follows from the rows alone."""
     program = built(text)
-    return replay(start(program, {}, tasks(), Limits(), budget, meter(price)), journal.rows)
+    return replay(start(program, {}, tasks(), Limits(), budget, meter(lambda: price)), journal.rows)
 
 
 def accounts(outcome):
@@ -338,7 +338,7 @@ def test_a_run_that_is_cancelled_keeps_what_was_counted():
     """And is repeated with the same accounts."""
     journal, budget, text = Journal(), {"tokens": 10_000}, f"{ASK} (ask 50)"
     program = built(text)
-    outcome = start(program, {}, tasks(), Limits(), budget, meter(price))
+    outcome = start(program, {}, tasks(), Limits(), budget, meter(lambda: price))
     with MessagesServer(cut("some text", "silence")) as server:
         run = Run(outcome, table(model=f"{server.url}#m", endpoint=PATIENT), journal)
 
@@ -381,7 +381,7 @@ def test_a_recording_is_a_model_that_is_as_slow_where_calls_were_withdrawn(body,
     assert any(row.operation == "cut" for row in journal.rows)
 
     program = built(text)
-    begun = start(program, {}, tasks(), Limits(), budget, meter(price))
+    begun = start(program, {}, tasks(), Limits(), budget, meter(lambda: price))
     again = drive(begun, table(model=f"replay:{path}"))
 
     assert said(outcome) == said(again)
@@ -409,7 +409,9 @@ def test_a_call_that_nobody_had_begun_with_takes_nothing_of_a_budget():
     """Because it waited for a place, or for the reply to an equal one."""
     text = f"{ASK} (race (ask 50) (ask 51) (ask 52))"
     program = built(text)
-    outcome = start(program, {}, tasks(), Limits(), {"tokens": 300, "calls": 3}, meter(price))
+    outcome = start(
+        program, {}, tasks(), Limits(), {"tokens": 300, "calls": 3}, meter(lambda: price)
+    )
     journal = Journal()
     with MessagesServer(WHOLE) as server:
         ended = drive(outcome, table(model=f"{server.url}#m"), journal=journal, parallel=1)

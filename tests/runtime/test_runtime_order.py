@@ -55,7 +55,7 @@ def run(text, record=None, replay=None):
     """A run's end, what it printed, its accounts and its rows: recorded, or told from there."""
     program = build(Source("order", ASK + text), no_files)
     journal, printed = Journal(record=record), []
-    begun = start(program, {}, tasks(), Limits(), {"calls": 100}, meter(lambda *_: None))
+    begun = start(program, {}, tasks(), Limits(), {"calls": 100}, meter(lambda: lambda *_: None))
     with MessagesServer(slow()) as server:
         model = f"{server.url}#m" if replay is None else f"replay:{replay}"
         performers = table(model=model, write=printed.append, endpoint=PATIENT)

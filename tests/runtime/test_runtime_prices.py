@@ -71,6 +71,24 @@ def test_a_budget_in_dollars_refuses_a_model_without_a_price():
     )
 
 
+def test_a_count_that_no_float_holds_has_a_price():
+    """A program may ask for so much output, and a server may report it."""
+    program = f"""
+    (with-budget {{usd: 1}}
+      (model {{model: "claude-opus-5-5" max_tokens: {10**400}
+              messages: [{{role: "user" content: "Hello"}}]}}))
+    """
+    given = []
+
+    def model(payload):
+        given.append(payload["max_tokens"])
+        return {"content": [], "model": "m", "usage": {"input_tokens": 1, "output_tokens": 10**400}}
+
+    assert 10**400 == sexplang.run(program, model=model)["usage"]["output_tokens"]
+    assert 0 < given[0] < 10**6
+    assert 0 == prices()("local", 10**400, 10**400)
+
+
 def test_a_prompt_cache_has_prices_of_its_own():
     """To write into it costs more than other input, and to read from it less."""
     price = prices()

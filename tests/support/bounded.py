@@ -19,7 +19,7 @@ from typing import Any
 from attrs import evolve, frozen
 from support.sources import no_files
 
-from sexplang.hosts.terminal.output import as_json, format_value
+from sexplang.hosts.cli.output import as_json, format_value
 from sexplang.hosts.terminal.show import show, show_error
 from sexplang.machine import Done, Failed, Limits, Suspended
 from sexplang.pipeline.pipeline import build

@@ -87,7 +87,7 @@ def run(seed: int, server: WideServer) -> Seen:
     server.counts()
     settings = Settings(run_id=str(seed), models=read_models(f"{server.url}#m"), retries=QUICK)
     program = _program(branch)
-    outcome = start(program, {"seed": seed}, None, Limits(), budget, meter(price))
+    outcome = start(program, {"seed": seed}, None, Limits(), budget, meter(lambda: price))
     ended = drive(outcome, performers(settings), parallel=WIDTH) if _waits(outcome) else outcome
     return Seen(budget, ended, server.counts()["distinct"])
 

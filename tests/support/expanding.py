@@ -6,7 +6,8 @@ from typing import Any
 from sexplang.expander import Expander
 from sexplang.machine import Done, start
 from sexplang.pipeline.pipeline import build
-from sexplang.reader import read, write
+from sexplang.reader import read
+from sexplang.reader.writer import write
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, ListForm
 from sexplang.terms.macro import Macro

@@ -389,7 +389,7 @@ def end(text: str, way: Way, given: Given) -> Record:
         "leaf": [*given.leaf],
     }
     limits = Limits(model_calls=max(1, given.calls)) if way.bounded else Limits()
-    costs = meter(lambda model, taken, given, *cached: 0.00001 * (taken + given))
+    costs = meter(lambda: lambda model, taken, given, *cached: 0.00001 * (taken + given))
     outcome: Any = start(built(text), {}, tasks(), limits, None, costs)
     while isinstance(outcome, Suspended):
         outcome = _next(outcome, way, left)

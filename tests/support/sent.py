@@ -20,7 +20,7 @@ from support.messages_server import MessagesServer
 from support.running import built
 from support.spent import LEAST, LIMITS, allowed, paying, price, unlike
 
-from sexplang.hosts.terminal.output import ROOT
+from sexplang.hosts.cli.output import ROOT
 from sexplang.hosts.terminal.progress import Progress
 from sexplang.machine import Done, Failed, Suspended, start
 from sexplang.pipeline.pipeline import meter, tasks
@@ -127,7 +127,7 @@ def sent(seed: int) -> str | None:
     given = Settings(run_id=str(seed), models=models, retries=retries, on_event=watched.event)
     table = {**performers(given), **_world(Random(seed))}
     table |= {name: watched.in_turn(table[name]) for name in ("model", "timer", *NAMES)}
-    begun = outcome = start(built(text), {}, tasks(), LIMITS, budget, meter(price))
+    begun = outcome = start(built(text), {}, tasks(), LIMITS, budget, meter(lambda: price))
     if isinstance(begun, Suspended) and seed % 4 == 3:
         outcome = _interrupted(Run(begun, table, journal, watched.event), watched, Random(seed))
         found = _less(watched, budget, outcome)

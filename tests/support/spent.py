@@ -10,7 +10,7 @@ from typing import Any
 from attrs import define, field
 from support.running import built
 
-from sexplang.hosts.terminal.output import ROOT, spending
+from sexplang.hosts.cli.output import ROOT, spending
 from sexplang.machine import Done, Failed, Limits, Suspended, halt, hold_attempt, start
 from sexplang.pipeline.pipeline import meter, tasks
 from sexplang.terms.effect import UNCOUNTED, Request
@@ -156,7 +156,7 @@ def counted(seed: int) -> str | None:
     random, budget, text = Random(seed), allowed(seed), paying(seed)
     host = Border(random)
     cancel_after = random.randrange(12) if seed % 3 == 0 else None
-    outcome = start(built(text), {}, tasks(), LIMITS, budget, meter(price))
+    outcome = start(built(text), {}, tasks(), LIMITS, budget, meter(lambda: price))
     ended = host.driven(outcome, cancel_after, random.randrange(30))
     account = ended.accounts[ROOT]
     found = unlike(len(host.shown), budget, ended)

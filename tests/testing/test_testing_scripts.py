@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from support.examples import examples
 
 import sexplang
-from sexplang.reader import read, write
+from sexplang.reader import read
+from sexplang.reader.writer import write
 from sexplang.terms.source import Source
 from sexplang.testing import Mismatch, forms, programs, run_script, scripts, values
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sexplang.analysis.own_nodes import own_units
-from sexplang.analysis.wrong_values.signs import is_empty
+from sexplang.analysis.signs import is_empty
 from sexplang.terms.core import And, CallPrimitive, Const, If, Let, Local, Or
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Bind, Program

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from sexplang.analysis.wrong_values.signs import TOTALS
+from sexplang.analysis.signs import TOTALS
 from sexplang.terms.core import (
     Call,
     CallPrimitive,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sexplang.analysis.own_nodes import own_units
-from sexplang.analysis.wrong_values.signs import SHOWING
+from sexplang.analysis.signs import SHOWING
 from sexplang.terms.core import Call, CallPrimitive, Const, Let
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Bind, Program

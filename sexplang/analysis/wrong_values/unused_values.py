@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from sexplang.analysis.own_nodes import nodes_in, own_units
-from sexplang.analysis.wrong_values.signs import IDLE, PLAIN
+from sexplang.analysis.signs import IDLE, PLAIN
 from sexplang.terms.core import (
     Attempt,
     Call,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from sexplang.hosts.cli.exit_status import say_all, say_error
 from sexplang.hosts.cli.guard import DONE, MISUSE
+from sexplang.hosts.cli.output import say_all, say_error
 from sexplang.hosts.cli.programs import outcome_of, permissions_of
 from sexplang.hosts.settings.configuration import apply_configuration
 from sexplang.hosts.settings.mcp_options import describe_tools, servers_of

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
-from sexplang.hosts.cli.exit_status import (
+from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
+from sexplang.hosts.cli.output import (
     failure_of,
     is_bound,
     say_all,
@@ -16,9 +17,9 @@ from sexplang.hosts.cli.exit_status import (
     say_interrupted,
     say_kept,
     say_misuse,
+    say_spending,
     write_value,
 )
-from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.cli.programs import build_program, check_index, outcome_of, permissions_of
 from sexplang.hosts.settings.configuration import apply_configuration
 from sexplang.hosts.settings.limit_options import limits_of
@@ -204,7 +205,7 @@ def perform(
             if servers is not None:
                 servers.close()
         if budget and not settings.quiet:
-            _say_spending(outcome, progress is not None and progress.usage.is_asked)
+            say_spending(outcome, progress is not None and progress.usage.is_asked)
         if trace is not None:
             trace.finish(outcome.error if isinstance(outcome, Failed) else None)
         is_traced = trace is not None
@@ -269,14 +270,6 @@ def _say_end(
     return failure
 
 
-def _say_spending(outcome: Any, is_asked: bool) -> None:
-    from sexplang.hosts.terminal.output import spending
-
-    said = spending(outcome, is_asked)
-    if said:
-        print(said, file=sys.stderr)
-
-
 def _is_followed(settings: Settings, program: Program) -> bool:
     """Return whether the run may be recorded, traced or watched; others start without the
     runtime."""
@@ -331,7 +324,7 @@ def drive_to_end(
         failed = ended.__cause__
         if settings.budget is not None and not settings.quiet:
             with suppress(OSError):  # the terminal may be gone
-                _say_spending(failed, progress.usage.is_asked)
+                say_spending(failed, progress.usage.is_asked)
         if isinstance(ended, KeyboardInterrupt):
             say_interrupted(settings, failed, progress.usage.plain())
         raise

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sexplang.hosts.cli.exit_status import say_all, say_fault
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
+from sexplang.hosts.cli.output import say_all, say_fault
 from sexplang.hosts.cli.run import perform
 from sexplang.hosts.settings.mcp_options import in_json, servers_of
 from sexplang.hosts.settings.path_arguments import folder_of, status_of, text_at

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
-from sexplang.hosts.cli.exit_status import say_all
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
+from sexplang.hosts.cli.output import say_all
 from sexplang.hosts.repl.colon_commands import Quit, obey
 from sexplang.hosts.repl.session import Session
 from sexplang.hosts.settings.configuration import apply_configuration

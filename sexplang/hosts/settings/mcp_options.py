@@ -5,8 +5,8 @@ import os
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from sexplang.hosts.cli.exit_status import say_all
 from sexplang.hosts.cli.guard import DONE
+from sexplang.hosts.cli.output import say_all
 from sexplang.hosts.cli.programs import permissions_of
 from sexplang.hosts.settings.configuration import NAME, OWN_HINT, sections, wrong
 from sexplang.hosts.settings.run_arguments import Settings

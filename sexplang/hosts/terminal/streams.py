@@ -30,12 +30,12 @@ def usable(words: list[str]) -> Iterator[None]:
         if isinstance(stream, TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
             stream.reconfigure(errors="backslashreplace")
     # To look for credentials takes time, so it is left out where there can be none.
-    endings = (*CREDENTIALS, *ADDRESSES, *HEADERS)
-    if any(is_named(name, endings) for name in os.environ) or any("://" in word for word in words):
-        from sexplang.guards.secrets import learn, look
+    endings, addresses = (*CREDENTIALS, *ADDRESSES, *HEADERS), _find_addresses(words)
+    if addresses or any(is_named(name, endings) for name in os.environ):
+        from sexplang.guards.secrets import credentials_of, learn, look
 
         look()
-        learn(_credentials_of(words))
+        learn([each for address in addresses for each in credentials_of(address)])
         wrap(is_filter=words[:1] == ["fmt"])
     try:
         yield
@@ -77,15 +77,13 @@ _ADDRESSED = ("--model", "--mcp", "--trace")
 """Options whose value may be an address."""
 
 
-def _credentials_of(words: list[str]) -> list[str]:
-    """Return the credentials in addresses among the arguments."""
-    from sexplang.guards.secrets import credentials_of
-
-    found = []
-    for before, word in zip(["", *words], words, strict=False):
-        if "://" in word and (before in _ADDRESSED or word.startswith(_ADDRESSED)):
-            found += credentials_of(word)
-    return found
+def _find_addresses(words: list[str]) -> list[str]:
+    """Return the arguments that hold an address of such an option."""
+    return [
+        word
+        for before, word in zip(["", *words], words, strict=False)
+        if "://" in word and (before in _ADDRESSED or word.startswith(_ADDRESSED))
+    ]
 
 
 def _unread() -> TextIO:

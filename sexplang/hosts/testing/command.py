@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
-from sexplang.hosts.cli.exit_status import say_all
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE
+from sexplang.hosts.cli.output import say_all
 from sexplang.hosts.settings.limit_options import parse_limits
 from sexplang.hosts.settings.path_arguments import source_at, status_of
 from sexplang.hosts.settings.run_arguments import pair

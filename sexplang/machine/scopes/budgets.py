@@ -254,10 +254,11 @@ class Meter:
     """What a model call may cost, known before it is made. Pure functions.
 
     estimate(payload) -> input tokens, rather too many than too few
+    load_price() -> the price function; only a budget of money asks for it
     """
 
     estimate: Callable[[Any], int]
-    price: Price
+    load_price: Callable[[], Price]
 
 
 def _no_price(
@@ -291,7 +292,7 @@ def _deep_estimate(payload: Any) -> int:
     return length // 3 + 1
 
 
-METER = Meter(rough_estimate, _no_price)
+METER = Meter(rough_estimate, lambda: _no_price)
 
 Learned = Map[str, tuple[int, int]]
 """By model: the input tokens that were estimated at first and that were reported, in total."""
@@ -422,8 +423,8 @@ def _reserve(
 
 def _price(meter: Meter, model: str, taken: int, written: int) -> Callable[[int], float | None]:
     """Return the function from output tokens to the cost of a call whose input is known."""
-    fresh = 0 if written else taken
-    return lambda output: meter.price(model, fresh, output, written)
+    price, fresh = meter.load_price(), 0 if written else taken
+    return lambda output: price(model, fresh, output, written)
 
 
 def _cache_writes(payload: Any, taken: int) -> int:
@@ -526,7 +527,7 @@ def _took(counts: list[int], held: Held, meter: Meter) -> tuple[int, float]:
     tokens = given + fresh + written + read + uncounted * held.input
     if not held.is_priced:
         return tokens, 0.0
-    usd = meter.price(held.model, fresh, given, written, read) or 0.0
+    usd = meter.load_price()(held.model, fresh, given, written, read) or 0.0
     return tokens, usd + uncounted * held.input_usd
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from sexplang.runtime.models import with_default
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.model.roles import ALL, Models, normalize_name
+from sexplang.terms.quota import GREATEST
 
 FREE = ("local", "scripted", "replay")
 """Schemes of models that cost nothing."""
@@ -17,23 +18,23 @@ def prices(
 ) -> Callable[..., float | None]:
     """Return the price function of a run: from the model name of a call, input and output tokens,
     and tokens written to and read from the provider's prompt cache, to US dollars; None if unknown.
-    `models` resolve the name. With `function`, a host's function answers, and a call without a
-    model name has no model. With `is_replayed`, a recorded reply costs its recorded price. The
-    table is loaded at the first price."""
-    answering = cache(
-        lambda: (models or Models()) if function else with_default(models or Models())
-    )
+    `models` resolve a name at its first price; the table is loaded at the first of all. With
+    `function`, a host's function answers, and a call without a model name has no model. With
+    `is_replayed`, a recorded reply costs its recorded price."""
+    known = models or Models()
+    answering = cache(lambda: known if function else with_default(known))
+    recorded = cache(lambda: find_recorded_answers(known) if is_replayed else {})
 
-    recorded = cache(lambda: find_recorded_answers(models or Models()) if is_replayed else {})
+    @cache
+    def rates_of(model: str) -> Rates | None:
+        then = recorded().get(model or None)
+        if then is not None:
+            return then.rates
+        name = answering().answer(model).model or (model if function else "")
+        return _NO_COST if name.partition(":")[0] in FREE else rates(name)
 
     def price(model: str, taken: int, given: int, written: int = 0, read: int = 0) -> float | None:
-        if (model or None) in recorded():
-            then = recorded()[model or None].rates
-            return None if then is None else then.cost(taken, given, written, read)
-        name = answering().answer(model).model or (model if function else "")
-        if name.partition(":")[0] in FREE:
-            return 0.0
-        each = rates(name)
+        each = rates_of(model)
         return None if each is None else each.cost(taken, given, written, read)
 
     return price
@@ -49,9 +50,14 @@ class Rates:
     read: float
 
     def cost(self, taken: int, given: int, written: int = 0, read: int = 0) -> float:
-        """Return the US dollars of these token counts."""
-        fresh, kept = taken * self.input + given * self.output, written * self.written
-        return fresh + kept + read * self.read
+        """Return the US dollars of these token counts. Python cannot multiply a greater integer
+        with a float, so a greater count is the greatest."""
+        counts = (taken, given, written, read)
+        each = (self.input, self.output, self.written, self.read)
+        return sum([min(count, GREATEST) * rate for count, rate in zip(counts, each, strict=True)])
+
+
+_NO_COST = Rates(0.0, 0.0, 0.0, 0.0)
 
 
 def rates(name: str) -> Rates | None:

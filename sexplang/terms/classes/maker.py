@@ -37,6 +37,11 @@ class Field:
         return bool(self.settings.get(setting, True))
 
     @property
+    def is_required(self) -> bool:
+        """Return whether callers must give the field."""
+        return self.settings.keys().isdisjoint(("default", "factory", "computed"))
+
+    @property
     def argument(self) -> str:
         """The name of the argument of `__init__`."""
         return self.name.lstrip("_")
@@ -45,17 +50,19 @@ class Field:
 def write_init(cls: Any) -> Any:
     """Return the `__init__` of a class."""
     known: dict[str, Any] = {"_ABSENT": ABSENT, "_bound": object.__setattr__.__get__}
-    is_guarded = cls.__setattr__ is refuse_change
-    lines = ["_put = _bound(self)"] if is_guarded else []
     required: list[str] = []
     named: list[str] = []
+    defaults: dict[str, Any] = {}
+    values: dict[str, str] = {}
     for each in cls.__fields__:
-        given, value = _initial(each, known)
-        if given is not None:
-            (named if each.settings.get("kw_only") else required).append(given)
+        if each.is_("init"):
+            (named if each.settings.get("kw_only") else required).append(each.argument)
+            if not each.is_required:
+                defaults[each.argument] = each.settings.get("default", ABSENT)
+        value = _initial(each, known)
         if value is not None:
-            to = f"_put({each.name!r}, {value})" if is_guarded else f"self.{each.name} = {value}"
-            lines.append(to)
+            values[each.name] = value
+    lines = _assignments(values, cls.__setattr__ is refuse_change, known)
     if hasattr(cls, "__attrs_post_init__"):
         lines.append("self.__attrs_post_init__()")
     if issubclass(cls, BaseException):
@@ -63,32 +70,43 @@ def write_init(cls: Any) -> Any:
         told = [f"self.{each.name}" for each in cls.__fields__ if each.is_("init")]
         lines.append(f"_exception({', '.join(['self', *told])})")
     arguments = ["self", *required, *(["*", *named] if named else [])]
-    return _define(cls, "__init__", arguments, lines or ["pass"], known)
+    method = _define(cls, "__init__", arguments, lines or ["pass"], known)
+    method.__defaults__ = tuple([defaults[name] for name in required if name in defaults])
+    method.__kwdefaults__ = {name: defaults[name] for name in named if name in defaults}
+    return method
 
 
-def _initial(each: Field, known: dict[str, Any]) -> tuple[str | None, str | None]:
-    """Return the argument of `__init__` for a field, and the expression for the initial value."""
+WIDE = 10
+"""The number of fields that are set one by one. More are set by a loop: it takes no longer, and the
+text of a quarter is compiled."""
+
+
+def _assignments(values: dict[str, str], is_guarded: bool, known: dict[str, Any]) -> list[str]:
+    """Return the lines that set the fields of an object."""
+    if len(values) > WIDE:
+        known["_names"] = tuple(values)
+        return [f"any(map(_bound(self), _names, ({', '.join(values.values())})))"]
+    if is_guarded:
+        return ["_put = _bound(self)", *[f"_put({name!r}, {values[name]})" for name in values]]
+    return [f"self.{name} = {values[name]}" for name in values]
+
+
+def _initial(each: Field, known: dict[str, Any]) -> str | None:
+    """Return the expression for the initial value of a field."""
     name, said = each.name, each.settings
-    default = None
+    value = each.argument if each.is_("init") else None
     if "default" in said:
-        known[f"_default_{name}"] = said["default"]
-        default = f"_default_{name}"
+        if value is None:
+            value = f"_default_{name}"
+            known[value] = said["default"]
     elif "factory" in said or "computed" in said:
         known[f"_make_{name}"] = said.get("factory") or said["computed"]
-        default = f"_make_{name}(self)" if "computed" in said else f"_make_{name}()"
-    if not each.is_("init"):
-        given, value = None, default
-    elif default is None:
-        given, value = each.argument, each.argument
-    elif "default" in said:
-        given, value = f"{each.argument}={default}", each.argument
-    else:
-        given = f"{each.argument}=_ABSENT"
-        value = f"{default} if {each.argument} is _ABSENT else {each.argument}"
+        made = f"_make_{name}(self)" if "computed" in said else f"_make_{name}()"
+        value = made if value is None else f"{made} if {value} is _ABSENT else {value}"
     if "converter" in said and value is not None:
         known[f"_convert_{name}"] = said["converter"]
         value = f"_convert_{name}({value})"
-    return given, value
+    return value
 
 
 def write_eq(cls: Any) -> Any:

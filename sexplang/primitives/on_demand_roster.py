@@ -187,6 +187,10 @@ _COLLECTIONS: tuple[_Row, ...] = (
     ("put-in", "put_in", "t keys value", '(put-in {} ["a" "b"] 1) ;=> {a: {b: 1}}'),
 )
 
+_FORMATS: tuple[_Row, ...] = (
+    ("format", "format_text", "template x …", '(format "~a of ~s" 1 "x") ;=> "1 of \\"x\\""'),
+)
+
 _TYPES: tuple[_Row, ...] = (
     ("as", "hold_to", "T x", "The value, if it is of the type. (as [integer] [1 2]) ;=> [1 2]"),
 )
@@ -215,6 +219,7 @@ ON_DEMAND: tuple[tuple[str, Callable[..., Value], str, str], ...] = tuple(
         ("csv_text", _CSV),
         ("encodings", _ENCODINGS),
         ("collections", _COLLECTIONS),
+        ("formats", _FORMATS),
         ("types", _TYPES),
     )
     for name, function, params, doc in rows

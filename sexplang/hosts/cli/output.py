@@ -1,7 +1,7 @@
-"""The end of a command that runs a program: its output and its exit status.
+"""The output of a command that runs a program: its value or its error, its budget, the exit status.
 
 The value goes to standard output, an error to standard error and, with --json, as the one document
-to standard output.
+to standard output. The budget goes to standard error.
 """
 
 import sys
@@ -15,14 +15,38 @@ from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_of
 from sexplang.terms.values.boundary import value_of
-from sexplang.terms.values.text import to_source
+from sexplang.terms.values.text import text, to_source
 from sexplang.terms.values.value import Fault, Record, Value, has_failed
+
+ROOT = "0"
+"""The id of the budget around a whole program."""
 
 
 def write_value(settings: Settings, value: Value) -> None:
-    from sexplang.hosts.terminal.output import as_json, format_value
-
     sys.stdout.write(as_json(value) if settings.json else format_value(value))
+
+
+def format_value(value: Value) -> str:
+    """Return a value as text with a line break at the end.
+
+    Text and TaskResults are their text; nil is empty; other data is source that reads and evaluates
+    to the same value.
+    """
+    if value is None:
+        return ""
+    is_text = isinstance(value, str) or (isinstance(value, Record) and value.kind == "TaskResult")
+    line = text(value) if is_text else to_source(value)
+    return line if line.endswith("\n") else line + "\n"
+
+
+def as_json(value: Value) -> str:
+    """Return a value as one line of JSON; symbols become strings, records become objects.
+
+    Raises Fault `not-json` for a value that JSON cannot hold.
+    """
+    from sexplang.primitives import PRIMITIVES
+
+    return f"{PRIMITIVES['json-string'].function(value)}\n"
 
 
 def say_all(
@@ -81,16 +105,52 @@ def say_kept(settings: Settings, took: dict[str, int]) -> None:
             say(said)
 
 
+def say_spending(outcome: Any, is_asked: bool) -> None:
+    """Print the budget of a run, if it has one and made a call."""
+    said = spending(outcome, is_asked)
+    if said:
+        print(said, file=sys.stderr)
+
+
+def spending(outcome: Any, is_asked: bool = False) -> str:
+    """Return `budget: 3 of 20 calls, 1,204 of 50,000 tokens, $0.0123 of $0.5`.
+
+    Return an empty text if there is no budget, or if the account has no call and `is_asked` is
+    false. Calls that were withdrawn count with what they may have cost.
+    """
+    account = _account_of(outcome)
+    if account is None or not (account.spent_calls or is_asked):
+        return ""
+    parts = []
+    for name, limit, spent in account.spending():
+        if name == "usd":
+            parts.append(f"${spent:.6g} of ${limit:g}")
+        else:
+            parts.append(f"{spent:,} of {limit:,} {name}")
+    return f"budget: {', '.join(parts)}" if parts else ""
+
+
+def _budget_usage(outcome: Any) -> dict[str, Any]:
+    """Return the budget as data: `{calls: {limit: 20 used: 3} …}`; empty if there is no budget."""
+    account = _account_of(outcome)
+    each = [] if account is None else account.spending()
+    return {name: {"limit": limit, "used": used} for name, limit, used in each}
+
+
+def _account_of(outcome: Any) -> Any:
+    return getattr(outcome, "accounts", {}).get(ROOT)
+
+
 def say_interrupted(settings: Settings, failed: BaseException | None, took: dict[str, int]) -> None:
-    """Do the same and, with --json, write the error with the usage so far."""
-    from sexplang.hosts.terminal.output import budget_usage
+    """Print what remains of an interrupted run and, with --json, write the error with the usage so
+    far."""
     from sexplang.machine import Failed
 
     say_kept(settings, took)
     if isinstance(failed, Failed):
         with suppress(OSError):
             _write_error(
-                _with_run(failed.error, {**took, "budget": budget_usage(failed)}), settings
+                _with_run(failed.error, {**took, "budget": _budget_usage(failed)}), settings
             )
             sys.stdout.flush()
 
@@ -159,8 +219,6 @@ def _write_error(error: Record, settings: Settings, trail: Any = None) -> None:
 
 
 def _write(document: Value) -> None:
-    from sexplang.hosts.terminal.output import as_json
-
     try:
         line = as_json(document)
     except Fault:
@@ -170,8 +228,6 @@ def _write(document: Value) -> None:
 
 def _writable(value: Any) -> Value:
     """Return the data with text in the place of values that JSON cannot hold, such as functions."""
-    from sexplang.hosts.terminal.output import as_json
-
     fields = value.fields if isinstance(value, Record) else value
     if isinstance(fields, dict):
         return {key: _writable(item) for key, item in fields.items()}

@@ -52,7 +52,7 @@ def colour(text: str, colour: str) -> str:
 
 
 def paint_for(stream: TextIO, environment: Any) -> Paint:
-    """Return `colour` for a terminal, `plainly` for anything else or with NO_COLOR
+    """Return `colour` for a terminal, `leave_plain` for anything else or with NO_COLOR
     (no-color.org)."""
     dumb = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
     return colour if stream.isatty() and not dumb else leave_plain

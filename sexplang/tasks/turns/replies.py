@@ -235,7 +235,7 @@ def _note_other_task(value: Value) -> tuple[str, ...]:
 
 
 def _warnings_of(value: Value) -> tuple[str, ...]:
-    """Return the warnings of a subtask without those of `_instead`."""
+    """Return the warnings of a subtask without those of `_note_other_task`."""
     listed = _notes(value).get("warnings")
     if not isinstance(listed, tuple):
         return ()

@@ -28,7 +28,7 @@ USED = {"input_tokens": 7, "output_tokens": 3}
 def measured(width: int) -> tuple[float, float]:
     """Seconds of one drawing while all branches are at work, and of a branch from begin to end."""
     progress = Progress(io.StringIO(), live=True, size=lambda: (100, 40), every=3600)
-    working = progress.working
+    working = progress.work_tree
     root, began = working.run(0.0), process_time()
     branches = []
     for at in range(width):

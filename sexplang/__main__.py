@@ -2,22 +2,22 @@
 
 import gc
 
-from sexplang.package.process import begin, heed, leave
+from sexplang.package.signals import exit_on_interrupt, exit_process, raise_on_signals
 
 
 def main() -> None:
-    """Runs the command and exits with its status."""
+    """Run the command and exit with its status."""
     # What is loaded now stays: looking for garbage in it is a tenth of the start.
     gc.disable()
     try:
-        begin()
+        exit_on_interrupt()
         from sexplang.hosts import main as command
 
-        heed()
+        raise_on_signals()
         status = command()
     except KeyboardInterrupt:  # before there is anything to interrupt, or after
         status = 130
-    leave(status)
+    exit_process(status)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
 from sexplang.analysis.own_nodes import is_own, own_nodes
 from sexplang.terms import core
 from sexplang.terms.classes.node import field, frozen
-from sexplang.terms.file_command import Listing, listing, words_of
+from sexplang.terms.file_command import Listing, parse_listing, words_of
 from sexplang.terms.source import Span
 from sexplang.terms.values.sequences import LISTS
 from sexplang.terms.values.value import Operation, Task
@@ -63,7 +63,7 @@ def _of_task(task: Task) -> Iterator[Need]:
     yield from _server(template.model_name, f"the model of `{template.name}`", span)
     places = template.file_paths.paths
     if template.file_paths.source == "command":
-        command = listing(words_of(template.file_paths.text) or ())
+        command = parse_listing(words_of(template.file_paths.text) or ())
         places = command.places if isinstance(command, Listing) else ()
     for path in places:
         yield from _read(path, span, f"the files of `{template.name}`")

@@ -249,9 +249,9 @@ def _find_unprovided(program: Program) -> list[Diagnostic]:
     return [
         Diagnostic(
             "unknown-tool",
-            f"`{task.name}` may use the tool `{tool}`, and {_missing(program, tool)}",
+            f"`{task.name}` may use the tool `{tool}`, and {_explain_missing(program, tool)}",
             (Label(task.template.span),) if task.template.span is not None else (),
-            hint=_instead(program, tool),
+            hint=_suggest_correction(program, tool),
             severity="warning",
         )
         for task in program.tasks
@@ -294,7 +294,7 @@ def _unfound(program: Program) -> list[Diagnostic]:
                 "unknown-subtask",
                 f"the model of `{task.name}` may ask for `{name}`, and {_why(name, names, known)}",
                 (Label(span),) if span is not None else (),
-                hint=_like(name, known),
+                hint=_suggest_task(name, known),
                 severity="error" if is_certain else "warning",
             )
             for name in names
@@ -309,7 +309,7 @@ def _why(name: str, names: Collection[str], known: Collection[str]) -> str:
     return why if is_one else f"{why}: of its clause nothing can be asked for"
 
 
-def _like(name: str, known: Collection[str]) -> str:
+def _suggest_task(name: str, known: Collection[str]) -> str:
     otherwise = "name a task of this program that is public"
     if name.startswith("_"):
         otherwise = f"call it `{name.lstrip('_')}`: only public tasks can be asked for"
@@ -321,7 +321,7 @@ def _function_of(program: Program, tool: str) -> Function | None:
     return next((unit.tools[tool] for unit in program.units if tool in unit.tools), None)
 
 
-def _missing(program: Program, tool: str) -> str:
+def _explain_missing(program: Program, tool: str) -> str:
     function = _function_of(program, tool)
     if function is not None:
         why = "a pattern for a parameter" if function.doc else "no doc"
@@ -331,7 +331,7 @@ def _missing(program: Program, tool: str) -> str:
     return "neither the language nor the program has one of that name"
 
 
-def _instead(program: Program, tool: str) -> str:
+def _suggest_correction(program: Program, tool: str) -> str:
     function = _function_of(program, tool)
     if function is not None and function.doc:
         return "give the parameter a name, and take it apart in the body: `(bind [a b] name)`"

@@ -130,7 +130,7 @@ def table(what: str, given: Any) -> None:
     by_name(what, given)
 
 
-def driving(parallel: Any, single_flight: Any, on_event: Any) -> None:
+def drive_options(parallel: Any, single_flight: Any, on_event: Any) -> None:
     """Check the arguments by which a run is driven. Raises TypeError."""
     if type(parallel) is not int or parallel < 1:
         raise unfit("parallel", "an integer from 1 on", parallel)

@@ -22,7 +22,7 @@ from sexplang.api.task_dispatch import (
     run_to_end,
     to_result,
 )
-from sexplang.guards.secrets import Concealing
+from sexplang.guards.secrets import Concealment
 from sexplang.pipeline import dispatcher
 from sexplang.runtime import Permissions
 from sexplang.terms.classes.node import fields
@@ -91,7 +91,7 @@ class Handler:
 def _check(
     *, parallel: Any = 1, single_flight: Any = False, on_event: Any = None, **given: Any
 ) -> None:
-    argument_checks.driving(parallel, single_flight, on_event)
+    argument_checks.drive_options(parallel, single_flight, on_event)
     argument_checks.check(Settings(**{**{each.name: None for each in fields(Settings)}, **given}))
 
 
@@ -117,7 +117,7 @@ class TaskSystem:
         Raises Diagnostics for a file that cannot be read.
         """
         argument_checks.string("identifier", identifier)
-        with Concealing():
+        with Concealment():
             there, _ = read(self._library, self._handler._grant(self._library))
             there.check(identifier)
         task = dispatcher.find_task(identifier, there.tasks)
@@ -181,7 +181,7 @@ class SexpEvaluator:
         library, handler = self._tasks._library, self._tasks._handler
         allowed = handler._grant(library)
         given = inputs or {}
-        with Concealing():
+        with Concealment():
             there, find = read(library, allowed)
             there.check(text)
             try:

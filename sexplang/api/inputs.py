@@ -21,7 +21,7 @@ def values_of(inputs: tuple[Input, ...], given: Mapping[str, Any]) -> dict[str, 
         if name not in declared:
             wrong.append(_unknown(name, declared))
             continue
-        found = _fitting(declared[name], data)
+        found = _fit(declared[name], data)
         if isinstance(found, Diagnostic):
             wrong.append(found)
         else:
@@ -32,7 +32,7 @@ def values_of(inputs: tuple[Input, ...], given: Mapping[str, Any]) -> dict[str, 
     return values
 
 
-def _fitting(declared: Input, data: Any) -> Value:
+def _fit(declared: Input, data: Any) -> Value:
     """Return the value that fits an input. Raises Diagnostics that say what the input takes."""
     if declared.type == "file" and isinstance(data, (str, os.PathLike)):
         data = os.path.abspath(os.fspath(data))  # a program's own paths start at its folder

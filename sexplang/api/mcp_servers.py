@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sexplang.api.python_values import bad_function
-from sexplang.guards.secrets import Concealing
+from sexplang.guards.secrets import Concealment
 from sexplang.machine import Failed, Suspended
 from sexplang.runtime import Permissions, Refusal
 from sexplang.terms.classes.node import frozen
@@ -19,7 +19,7 @@ Described = Mapping[str, dict[str, Value]]
 
 
 @frozen(eq=False)
-class Serving:
+class RunServers:
     """The servers, if there are any."""
 
     servers: "Servers | None"
@@ -60,14 +60,14 @@ class Serving:
             await self.servers.aclose()
 
 
-def serving(given: Mapping[str, Any] | None, permissions: Permissions) -> Serving:
+def make_servers(given: Mapping[str, Any] | None, permissions: Permissions) -> RunServers:
     """Return the servers of a mapping from names. Raises Diagnostics for an invalid server."""
     if not given:
-        return Serving(None)
+        return RunServers(None)
     from sexplang.runtime.mcp import Servers, servers_of
 
-    with Concealing():
-        return Serving(Servers(servers_of(given), permissions))
+    with Concealment():
+        return RunServers(Servers(servers_of(given), permissions))
 
 
 def _list_allowed(program: Program) -> list[str]:

@@ -61,7 +61,7 @@ class Memory:
             argument_checks.patterns(what, patterns)
         if type(max_file_size) is not int or max_file_size < 0:
             raise argument_checks.unfit("max_file_size", "a number of bytes", max_file_size)
-        with _failing():
+        with _convert_refusals():
             report = self._system.add(
                 path,
                 include=include,
@@ -78,12 +78,12 @@ class Memory:
         for text in entries.values():
             if not isinstance(text, str):
                 raise argument_checks.wrong("metadata", "a text", text)
-        with _failing():
+        with _convert_refusals():
             self._system.update(entries)
 
     def entries(self) -> dict[str, str]:
         """Return the metadata of every file as text, by absolute path."""
-        with _failing():
+        with _convert_refusals():
             entries: dict[str, str] = redact(self._system.entries())
             return entries
 
@@ -110,7 +110,7 @@ class Memory:
 
 
 @contextmanager
-def _failing() -> Iterator[None]:
+def _convert_refusals() -> Iterator[None]:
     look()
     try:
         yield

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.api.python_tools import Tool
-from sexplang.api.python_values import Awaited, Functions, from_model, performer, reply_with
+from sexplang.api.python_values import AsyncReply, Functions, from_model, performer, reply_with
 from sexplang.machine import Failed
 from sexplang.runtime import Permissions, Refusal, Settings, performers
 from sexplang.runtime.driver.events import Event
@@ -30,7 +30,7 @@ replies, for each task from the beginning; or a function, sync or async, from a 
 Performers: TypeAlias = dict[str, Callable[[Request], Any]]
 
 
-def answering(
+def make_performers(
     permissions: Permissions,
     run_id: str,
     *,
@@ -92,7 +92,7 @@ def _answer_by_call(function: Callable[[dict[str, Any]], Any]) -> Callable[[Requ
         payload = _payload(request)
         reply = reply_with(lambda: function(payload), from_model)
         if hasattr(reply, "__await__"):
-            return Awaited(reply, lambda said: whole_reply(said, request))
+            return AsyncReply(reply, lambda said: whole_reply(said, request))
         return whole_reply(reply, request)
 
     return perform

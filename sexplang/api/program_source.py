@@ -8,7 +8,7 @@ from typing import Any
 
 from sexplang.api import argument_checks
 from sexplang.api.python_values import Functions, bad_function, operation, primitive
-from sexplang.guards.secrets import Concealing, conceal
+from sexplang.guards.secrets import Concealment, conceal
 from sexplang.machine import HIGHER, Suspended, state_of
 from sexplang.package.package_data import text_at
 from sexplang.pipeline import pipeline
@@ -44,7 +44,7 @@ def build(
     argument_checks.by_name("primitives", primitives)
     find = make_finder(permissions_for(source, permissions))
     names = _register(effects, primitives)
-    with Concealing():
+    with Concealment():
         text = _source(source)
         try:
             made = pipeline.build(text, find, functions=names)

@@ -246,12 +246,12 @@ def reply_with(call: Callable[[], Any], made: Callable[[Any], Value] = value_wit
     """
     try:
         reply = call()
-        return Awaited(reply, made) if hasattr(reply, "__await__") else made(reply)
+        return AsyncReply(reply, made) if hasattr(reply, "__await__") else made(reply)
     except Failed as failed:
         raise Refusal(failed.error) from None
 
 
-class Awaited:
+class AsyncReply:
     """The value of an async function. Closed before it is awaited, it closes the coroutine, so that
     Python does not warn."""
 

@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sexplang import machine
 from sexplang.api import argument_checks
 from sexplang.api.inputs import values_of
-from sexplang.api.mcp_servers import Described, Serving
-from sexplang.api.performer_table import Model, answering, models_of
+from sexplang.api.mcp_servers import Described, RunServers
+from sexplang.api.performer_table import Model, make_performers, models_of
 from sexplang.api.program_source import build
 from sexplang.api.python_tools import Tool, tools_of
 from sexplang.api.python_values import Function, Functions, bad_function, value
-from sexplang.guards.secrets import Concealing, credentials_of, doubts, learn, look, redact, silence
+from sexplang.guards.secrets import (
+    Concealment,
+    credentials_of,
+    doubts,
+    learn,
+    look,
+    redact,
+    silence,
+)
 from sexplang.machine import Failed, Limits, Outcome, Suspended, state_of
 from sexplang.package.zone_use import ZoneUse
 from sexplang.runs import assembly
@@ -25,7 +33,7 @@ from sexplang.runtime.journal.redaction import clean
 from sexplang.runtime.memory.index_paths import discover_index
 from sexplang.runtime.models import check_models, warm_up, with_default
 from sexplang.runtime.models.prices import choose_windows
-from sexplang.runtime.traces import Target, Tracing, is_wanted, start_trace
+from sexplang.runtime.traces import Target, TraceSettings, is_wanted, start_trace
 from sexplang.runtime.traces.recording_sink import RecordingSink
 from sexplang.terms.classes.node import evolve, frozen
 from sexplang.terms.model.roles import ALL, Models
@@ -62,7 +70,7 @@ class Settings:
 
 
 @frozen(eq=False)
-class Begun:
+class StartedRun:
     """A run up to its first wait, and its performers.
 
     At the end of its context the recording is closed and the spans are exported.
@@ -73,7 +81,7 @@ class Begun:
     journal: Journal
     trace: "Trace | None"
 
-    def __enter__(self) -> "Begun":
+    def __enter__(self) -> "StartedRun":
         return self
 
     def __exit__(self, kind: Any, raised: BaseException | None, where: Any) -> None:
@@ -83,7 +91,7 @@ class Begun:
         finally:
             self.journal.close()
 
-    async def __aenter__(self) -> "Begun":
+    async def __aenter__(self) -> "StartedRun":
         return self
 
     async def __aexit__(self, kind: Any, raised: BaseException | None, where: Any) -> None:
@@ -93,11 +101,10 @@ class Begun:
         finally:
             self.journal.close()
 
-    def over(self, outcome: Outcome) -> Outcome:
-        """Return the outcome at the end."""
+    def finish(self, outcome: Outcome) -> None:
+        """End the trace with the outcome of the run."""
         if self.trace is not None:
-            self.trace.finish(getattr(outcome, "error", None))
-        return outcome
+            self.trace.finish(outcome.error if isinstance(outcome, Failed) else None)
 
 
 def look_around() -> None:
@@ -135,11 +142,11 @@ def begin(
     program: Program | Suspended,
     allowed: Permissions,
     given: Settings,
-    serving: Serving,
+    serving: RunServers,
     described: Described,
     on_event: Watch | None,
     zones: ZoneUse,
-) -> Begun:
+) -> StartedRun:
     """Run the program up to its first wait. `zones` are those that it uses."""
     argument_checks.check(given)
     since, is_traced = time(), is_wanted(given.trace) or given.record is not None
@@ -182,7 +189,7 @@ def begin(
             trace = _trace(given, program, journal, since)
         if trace is not None:
             trace.advance(outcome)
-        performers = answering(
+        performers = make_performers(
             allowed,
             journal.run_id,
             model=given.model,
@@ -196,9 +203,9 @@ def begin(
         )
     # The recording is closed whatever is raised.
     except BaseException as raised:
-        Begun(outcome, {}, journal, trace).__exit__(None, raised, None)
+        StartedRun(outcome, {}, journal, trace).__exit__(None, raised, None)
         raise
-    return Begun(outcome, performers, journal, trace)
+    return StartedRun(outcome, performers, journal, trace)
 
 
 def start_program(
@@ -216,7 +223,7 @@ def start_program(
     is_traced: bool = False,
     slice: machine.Slice | None = None,
 ) -> Outcome:
-    with Concealing():
+    with Concealment():
         values = redact(values_of(program.inputs, inputs or {}))
     try:
         bounds = value(dict(budget)) if budget else None
@@ -245,7 +252,7 @@ def _trace(
 ) -> "Trace | None":
     built = program if isinstance(program, Program) else state_of(program).setting.program
     is_named = given.model is None or isinstance(given.model, (str, Mapping))
-    tracing = Tracing(
+    tracing = TraceSettings(
         given.trace,
         os.path.basename(built.sources[0].name).strip("<>") if built.sources else "program",
         journal.run_id,

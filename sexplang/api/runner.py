@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sexplang.api import argument_checks
-from sexplang.api.mcp_servers import serving
+from sexplang.api.mcp_servers import make_servers
 from sexplang.api.performer_table import Model
 from sexplang.api.program_source import permissions_for
 from sexplang.api.python_tools import tools_of
@@ -92,10 +92,10 @@ def run(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
         *(memory, mcp, record, run_id, trace, traceparent),
     )
-    argument_checks.driving(parallel, single_flight, on_event)
+    argument_checks.drive_options(parallel, single_flight, on_event)
     made = instance_maker(returns)
     program, allowed = program_of(source, given), permissions_for(source, permissions)
-    servers = serving(mcp, allowed)
+    servers = make_servers(mcp, allowed)
     try:
         described = servers.describe(program)
         with (
@@ -114,7 +114,7 @@ def run(
                     on_event=on_event,
                     trace=ready.trace,
                 )
-            ready.over(outcome)
+            ready.finish(outcome)
     finally:
         servers.close()
     return made(result(outcome))
@@ -151,10 +151,10 @@ async def arun(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
         *(memory, mcp, record, run_id, trace, traceparent),
     )
-    argument_checks.driving(parallel, single_flight, on_event)
+    argument_checks.drive_options(parallel, single_flight, on_event)
     made = instance_maker(returns)
     program, allowed = program_of(source, given), permissions_for(source, permissions)
-    servers = serving(mcp, allowed)
+    servers = make_servers(mcp, allowed)
     try:
         described = await servers.adescribe(program)
         with observe_zones() as zones:
@@ -170,7 +170,7 @@ async def arun(
                         on_event=on_event,
                         trace=ready.trace,
                     )
-                ready.over(outcome)
+                ready.finish(outcome)
     finally:
         await servers.aclose()
     return made(result(outcome))

@@ -18,7 +18,7 @@ from sexplang.guards.secrets import look, redact
 from sexplang.machine import Failed, Limits
 from sexplang.pipeline import dispatcher
 from sexplang.pipeline.dispatcher import (
-    Dispatched,
+    DispatchedProgram,
     Path,
     bad_input,
     make_failure,
@@ -97,7 +97,7 @@ def dispatch(
 
 
 def run_to_end(
-    asked: Dispatched,
+    asked: DispatchedProgram,
     *,
     tools: Tools,
     permissions: Permissions,
@@ -186,7 +186,7 @@ def _read_request(
     file_context: Iterable[str] | str | None,
     tools: Collection[str],
     allowed: Permissions,
-) -> Dispatched | TaskResult:
+) -> DispatchedProgram | TaskResult:
     """Return the program to run, or the TaskResult of an error in the request."""
     path: Path | None = "s_expression" if identifier.lstrip().startswith("(") else None
     warnings: tuple[str, ...] = ()

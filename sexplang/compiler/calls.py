@@ -87,7 +87,7 @@ def _unknown(c: Lowering, form: ListForm, head: Form) -> Steps:
     else:
         callee = yield c.lower(head)
     if type(callee) is Const and type(head) is Literal:
-        return _not_callable(c, form, head)
+        return _report_not_callable(c, form, head)
     forms, labels, _ = operands(c, form)
     arguments = yield c.each(forms)
     return Call(callee, arguments, labels, span=form.span)
@@ -118,7 +118,7 @@ def lower_call(c: Lowering, form: ListForm, head: Form, arguments: tuple[Core, .
     return _make(c, form, _callee(c, binding, head, shape), shape, arguments, ())
 
 
-def _not_callable(c: Lowering, form: ListForm, head: Literal) -> Core:
+def _report_not_callable(c: Lowering, form: ListForm, head: Literal) -> Core:
     return c.report(
         "not-a-function",
         head.span,
@@ -279,7 +279,7 @@ def _split_labels(c: Lowering, form: ListForm) -> tuple[Sequence[Form], tuple[st
     is_sound = True
     for item in form.items[1:]:
         if type(item) is Label:
-            is_sound &= waiting is None or _no_value(c, waiting)
+            is_sound &= waiting is None or _report_no_value(c, waiting)
             waiting = item
         elif waiting is not None:
             is_sound &= _is_new(c, waiting, seen)
@@ -290,7 +290,7 @@ def _split_labels(c: Lowering, form: ListForm) -> tuple[Sequence[Form], tuple[st
             is_sound &= not labels or _check_label(c, item)
             forms.append(item)
     if waiting is not None:
-        is_sound &= _no_value(c, waiting)
+        is_sound &= _report_no_value(c, waiting)
     return forms, tuple(labels), is_sound
 
 
@@ -305,7 +305,7 @@ def _check_label(c: Lowering, item: Form) -> bool:
     return False
 
 
-def _no_value(c: Lowering, label: Label) -> bool:
+def _report_no_value(c: Lowering, label: Label) -> bool:
     c.report(
         "label-misplaced",
         label.span,
@@ -367,8 +367,8 @@ def check_count(
         wanted = str(least) if most == least else f"{least} to {most}"
     noun = "argument" if least == 1 and most in (1, None) else "arguments"
     usage = f"`({' '.join([name, *params])})`" if params else usage
-    if name in _OTHERWISE and count >= _OTHERWISE[name][0]:
-        usage = _OTHERWISE[name][1]
+    if name in _FOREIGN_ARITIES and count >= _FOREIGN_ARITIES[name][0]:
+        usage = _FOREIGN_ARITIES[name][1]
     c.report(
         "wrong-arity",
         form.span,
@@ -379,7 +379,7 @@ def check_count(
     return False
 
 
-_OTHERWISE = {
+_FOREIGN_ARITIES = {
     "values": (2, "`[a b]`: several values are a list"),
     "assoc": (3, "`(put t key value)`: it gives a changed copy"),
 }
@@ -407,7 +407,7 @@ def places_of(
     for text in labels:
         at = known.get(text, -1)
         if at < 0:
-            _unknown_label(c, form, shape, text)
+            _report_unknown_label(c, form, shape, text)
             return None
         if at < positional:
             title = f"`{text}` is given by position and by label"
@@ -435,7 +435,7 @@ def places_of(
     return None
 
 
-def _unknown_label(c: Lowering, form: ListForm, shape: Signature, text: str) -> None:
+def _report_unknown_label(c: Lowering, form: ListForm, shape: Signature, text: str) -> None:
     known = [name for name in shape.params if is_label(name)]
     close = fewest_letters_off(text, known)
     listed = ", ".join(f"`{name}`" for name in known) or "no parameters"

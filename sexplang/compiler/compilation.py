@@ -170,9 +170,9 @@ class NameTable:
         self.table: dict[str, Binding] = {}
         self.trail: list[tuple[str, Binding | None]] = []
         self.history: dict[str, list[int]] = {}
-        # Of the marks of renamed names, by number: the suffix of the spelling in the template, and
-        # the template's macro.
-        self.brought: list[tuple[str, Keyword | Macro]] = []
+        # By the number of a mark: the rest of the spelling in the template, and the template's
+        # macro.
+        self.marks: list[tuple[str, Keyword | Macro]] = []
 
     def find(self, name: str) -> Binding | None:
         """Return the binding of `name` here."""
@@ -180,25 +180,25 @@ class NameTable:
         if found is None:
             found = self.scope.get(name)
             if found is None and MARK in name:
-                return self.resolve(*self.as_brought(name))
+                return self.resolve(*self.unmark(name))
         return found
 
-    def as_brought(self, name: str) -> tuple[str, Keyword | Macro]:
-        """Return a renamed name as it reads in its template, and the template's macro."""
+    def unmark(self, name: str) -> tuple[str, Keyword | Macro]:
+        """Return a name with a mark as it is spelled in its template, and the template's macro."""
         spelling, _, which = name.partition(MARK)
-        rest, owner = self.brought[int(which)]
+        rest, owner = self.marks[int(which)]
         return spelling + rest, owner
 
     def resolve(self, name: str, owner: Keyword | Macro) -> Binding | None:
         """Return the binding of `name` at the definition of a macro."""
         while type(owner) is Keyword:
-            found = self._then(name, owner.mark)
+            found = self._find_at(name, owner.mark)
             if found is not None or MARK not in name:
                 return found if found is not None else self.scope.get(name)
-            name, owner = self.as_brought(name)
+            name, owner = self.unmark(name)
         return owner.names.get(name)  # type: ignore[union-attr]
 
-    def _then(self, name: str, mark: int | None) -> Binding | None:
+    def _find_at(self, name: str, mark: int | None) -> Binding | None:
         """Return the binding of `name` when the trail was `mark` long, or the current one."""
         places = self.history.get(name)
         at = bisect_left(places, mark) if places and mark is not None else 0
@@ -289,7 +289,7 @@ class Lowering:
         self.expander = expander
         self.is_exhausted = False
         # The macros of the body that is being split into statements.
-        self.opening: set[Keyword] = set()
+        self.new_macros: set[Keyword] = set()
         # The current place: the activation and the size of its environment, the number of lambdas
         # and branches around, the continuation of the innermost clause.
         self.level = 0

@@ -20,7 +20,7 @@ from sexplang.compiler.forms.patterns import (
     is_pattern,
     names_in,
 )
-from sexplang.compiler.forms.shapes import word_of
+from sexplang.compiler.forms.shapes import DEFINING, SHAPES, SPLICED, word_of
 from sexplang.compiler.macros import (
     Syntax,
     define_syntax,
@@ -78,13 +78,14 @@ def split(c: Lowering, forms: Iterable[Form]) -> list[Statement]:
     while work:
         form = work.pop()
         word = word_of(form)
-        if word in ("begin", "progn") and len(form.items) > 1:  # type: ignore[union-attr]
+        defines = DEFINING.get(word)
+        if word in SPLICED and len(form.items) > 1:  # type: ignore[union-attr]
             work.extend(form.items[:0:-1])  # type: ignore[union-attr]
-        elif word in ("define", "bind"):
-            for made in _definitions(c, form, word == "bind", used):  # type: ignore[arg-type]
+        elif defines == "value":
+            for made in _definitions(c, form, SHAPES[word].rebinds, used):  # type: ignore[arg-type]
                 out.append(made)
                 _hide(c, made, used)
-        elif word == "define-syntax":
+        elif defines == "syntax":
             syntax = define_syntax(c, form)  # type: ignore[arg-type]
             if syntax is not None:
                 out.append(syntax)
@@ -97,7 +98,7 @@ def split(c: Lowering, forms: Iterable[Form]) -> list[Statement]:
                 head = form.items[0]  # type: ignore[union-attr]
                 used.setdefault(head.text, head)  # type: ignore[union-attr, arg-type]
                 work.append(expand(c, form, owner))  # type: ignore[arg-type]
-    c.opening.clear()
+    c.new_macros.clear()
     return out
 
 
@@ -237,11 +238,11 @@ def sequence(cores: list[Core], span: Span) -> Core:
     return Seq(tuple(cores), span=span) if cores else Const((), span=span)
 
 
-_BODY_WORDS = frozenset(["define", "bind", "begin", "progn", "define-syntax"])
-
-
 def _opens_body(c: Lowering, form: Form) -> bool:
-    return word_of(form) in _BODY_WORDS or macro_of(c, form) is not None
+    """Return whether a form is more than one expression where it is a whole body."""
+    word = word_of(form)
+    is_part = word in SPLICED or DEFINING.get(word) in ("value", "syntax")
+    return is_part or macro_of(c, form) is not None
 
 
 def statements(

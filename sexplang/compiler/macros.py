@@ -75,7 +75,7 @@ def define_syntax(c: Lowering, form: ListForm) -> Syntax | None:
             _keep(c, failed)
     keyword = Keyword(Macro(name.spelling, rules, name.span))
     c.names.bind(name.text, keyword)
-    c.opening.add(keyword)
+    c.new_macros.add(keyword)
     return Syntax(form, name, keyword)
 
 
@@ -98,7 +98,7 @@ def use(c: Lowering, form: ListForm, owner: Keyword | Macro, position: int) -> L
 def expand(c: Lowering, form: ListForm, owner: Keyword | Macro) -> Form:
     """Return the expansion of a use; nil if an error was reported."""
     nothing = Literal(None, span=form.span)
-    if type(owner) is Keyword and owner.mark is None and owner not in c.opening:
+    if type(owner) is Keyword and owner.mark is None and owner not in c.new_macros:
         later = LaterDefinition(owner.macro.span, False)
         report_early_use(c, form.items[0], later)  # type: ignore[arg-type]
         return nothing
@@ -111,8 +111,8 @@ def expand(c: Lowering, form: ListForm, owner: Keyword | Macro) -> Form:
         spelling = source_name(text)
         rest = text[len(spelling) :]
         if rest not in marks:
-            marks[rest] = f"{MARK}{len(c.names.brought)}"
-            c.names.brought.append((rest, owner))
+            marks[rest] = f"{MARK}{len(c.names.marks)}"
+            c.names.marks.append((rest, owner))
         return spelling + marks[rest]
 
     def same(text: str, literal: str) -> bool:

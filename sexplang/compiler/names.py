@@ -59,7 +59,7 @@ def reference(c: Lowering, binding: Binding, form: Name) -> Core:
     if type(binding) is NamedFunction:
         return Known(c.level - binding.level, binding.function, span=form.span)
     if type(binding) is Keyword:
-        return no_value(c, binding.macro, form.span)
+        return report_macro(c, binding.macro, form.span)
     if type(binding) is Export:
         return lower_export(c, binding, form.span)
     if type(binding) is Namespace:
@@ -77,7 +77,7 @@ def lower_export(c: Lowering, export: Export, span: Span) -> Core:
     """Return the core of an export of another unit or the prelude."""
     core = export.core
     if type(export.shape) is Macro:
-        return no_value(c, export.shape, span)
+        return report_macro(c, export.shape, span)
     if type(core) is Const:
         return Const(core.value, span=span)
     if type(core) is Local:
@@ -88,7 +88,7 @@ def lower_export(c: Lowering, export: Export, span: Span) -> Core:
     return core
 
 
-def no_value(c: Lowering, macro: Macro, span: Span) -> Const:
+def report_macro(c: Lowering, macro: Macro, span: Span) -> Const:
     """Report a macro where a value is expected."""
     return c.report(
         "syntax-misplaced",
@@ -127,7 +127,7 @@ def _path(c: Lowering, form: Name) -> Core:
     if type(binding) is Namespace:
         export = binding.exports.get(fields[0])
         if export is None:
-            return _not_exported(c, form, head, fields[0], binding)
+            return _report_not_exported(c, form, head, fields[0], binding)
         base = lower_export(c, export, form.span)
         fields = fields[1:]
     else:
@@ -135,7 +135,7 @@ def _path(c: Lowering, form: Name) -> Core:
     return Path(base, tuple(fields), span=form.span) if fields else base
 
 
-def _not_exported(c: Lowering, form: Name, head: str, field: str, space: Namespace) -> Const:
+def _report_not_exported(c: Lowering, form: Name, head: str, field: str, space: Namespace) -> Const:
     close = fewest_letters_off(field, space.exports)
     return c.report(
         "unbound-name",
@@ -168,7 +168,7 @@ def report_unbound(c: Lowering, form: Name, call: ListForm | None = None) -> boo
     whether it is a form of another language, whose operands are no expressions."""
     name = form.spelling
     if name in RESERVED:
-        _no_value(c, form)
+        _report_form(c, form)
         return False
     if c.import_failed or name.partition(".")[0] in c.refused:
         # The name may come from an import that could not be read, or a form that was refused.
@@ -234,7 +234,7 @@ def _name_first(c: Lowering, name: str) -> str | None:
     return None
 
 
-def _no_value(c: Lowering, form: Name) -> Const:
+def _report_form(c: Lowering, form: Name) -> Const:
     hint = PARTS.get(form.text)
     if hint is None and form.text in SHAPES:
         hint = f"write `{SHAPES[form.text].syntax}`, or a lambda around it"

@@ -9,10 +9,10 @@ from sexplang.compiler.forms.patterns import (
     REST,
     PatternBinding,
     bind_pattern,
-    duplicate,
     enclose,
     is_pattern,
     names_in,
+    report_duplicate,
 )
 from sexplang.compiler.names import names_mentioned
 from sexplang.terms.classes.node import define, field, node
@@ -132,7 +132,7 @@ def _read_params(c: Lowering, made: Draft, forms: tuple[Form, ...]) -> None:
         target = form
         word = form.text if type(form) is Name else ""
         if word in OPTIONAL or word in REST:
-            _foreign(c, form, word, forms[at + 1 : at + 2])
+            _report_foreign_word(c, form, word, forms[at + 1 : at + 2])
             missing = form.span  # arguments may be omitted, so no call is reported
         if word in OPTIONAL:
             continue
@@ -182,7 +182,7 @@ def _read_rest(
         made.rest = forms[0].text  # type: ignore[union-attr]
 
 
-def _foreign(c: Lowering, form: Form, word: str, following: tuple[Form, ...]) -> None:
+def _report_foreign_word(c: Lowering, form: Form, word: str, following: tuple[Form, ...]) -> None:
     name = following[0].text if following and type(following[0]) is Name else "more"
     if word in OPTIONAL:
         hint = f"a parameter that may be left out is written with its default: `({name} default)`"
@@ -196,7 +196,7 @@ def _is_new(c: Lowering, form: Form, seen: dict[str, Span]) -> bool:
         return False
     assert isinstance(form, Name)
     if form.text in seen and form.text != "_":
-        duplicate(c, form, seen[form.text])
+        report_duplicate(c, form, seen[form.text])
     seen.setdefault(form.text, form.span)
     return True
 

@@ -17,9 +17,9 @@ from sexplang.compiler.compilation import (
     Signature,
     Steps,
 )
-from sexplang.compiler.forms.patterns import duplicate
+from sexplang.compiler.forms.patterns import report_duplicate
 from sexplang.compiler.forms.quotation import datum
-from sexplang.compiler.forms.shapes import SHAPES, word_of
+from sexplang.compiler.forms.shapes import DEFINING, SHAPES, splice, word_of
 from sexplang.compiler.functions import Definition, Statement
 from sexplang.compiler.macros import Syntax
 from sexplang.terms.classes.node import define, field
@@ -46,17 +46,8 @@ class TopLevel:
 
 def imports_of(c: Lowering, forms: Iterable[Form]) -> list[ListForm]:
     """Return the imports among the forms of a file."""
-    found: list[ListForm] = []
-    work = list(forms)[::-1]
-    while work:
-        form = work.pop()
-        word = word_of(form)
-        if word in ("begin", "progn"):
-            work.extend(form.items[:0:-1])  # type: ignore[union-attr]
-        elif word == "import":
-            assert isinstance(form, ListForm)
-            found.append(form)
-    return [form for form in found if _fits(c, form)]
+    found = [form for form in splice(forms) if word_of(form) == "import"]
+    return [form for form in found if isinstance(form, ListForm) and _fits(c, form)]
 
 
 def _fits(c: Lowering, form: ListForm) -> bool:
@@ -71,9 +62,10 @@ def sort(c: Lowering, statements: list[Statement]) -> TopLevel:
     """Sort statements into declarations and the rest. An input stays in place, as a definition."""
     top = TopLevel()
     for item in statements:
-        word = _word(item)
-        top.ends_in_declaration = bool(word) and word != "define-input"
-        if not word:
+        word = "" if isinstance(item, (Definition, Syntax)) else word_of(item)
+        defines = DEFINING.get(word)
+        top.ends_in_declaration = word == "import" or defines in _DECLARED
+        if word != "import" and defines is None:
             top.statements.append(item)
             continue
         assert isinstance(item, ListForm)
@@ -82,7 +74,7 @@ def sort(c: Lowering, statements: list[Statement]) -> TopLevel:
                 top_level_only(c, item, 0)
         elif not _fits(c, item):
             pass
-        elif word != "define-input":
+        elif defines in _DECLARED:
             top.declarations.append(item)
         else:
             declared = declare_input(c, item)
@@ -91,12 +83,8 @@ def sort(c: Lowering, statements: list[Statement]) -> TopLevel:
     return top
 
 
-_WORDS = ("import", "define-input", "define-effect", "define-type", "defatom")
-
-
-def _word(item: Statement) -> str:
-    word = "" if isinstance(item, (Definition, Syntax)) else word_of(item)
-    return word if word in _WORDS else ""
+_DECLARED = ("operation", "task", "type")
+"""The kinds of names that are bound in the whole module before its statements are compiled."""
 
 
 def import_all(c: Lowering, forms: list[ListForm], load: Load) -> None:
@@ -176,14 +164,14 @@ def declare(c: Lowering, top: TopLevel, check: CheckTemplate) -> None:
     """Bind declared types, operations and tasks in the whole module."""
     spans: dict[str, Span] = {}
     c.hidden = frozenset([name.text for item in top.statements for name in _names(item)])
-    types = [form for form in top.declarations if word_of(form) == "define-type"]
+    types = [form for form in top.declarations if _kind(form) == "type"]
     if types:
         _declare_types(c, types, spans)
     for form in top.declarations:
-        if word_of(form) == "define-type":
+        if _kind(form) == "type":
             continue
         declared: tuple[Name, Operation | Task | None] | None
-        if word_of(form) == "defatom":
+        if _kind(form) == "task":
             from sexplang.compiler.tasks.defatom import declare_task
 
             declared = declare_task(c, form, check)
@@ -205,6 +193,10 @@ def declare(c: Lowering, top: TopLevel, check: CheckTemplate) -> None:
         for name in item.names if isinstance(item, Definition) else ():
             if name.text in spans:
                 _report_duplicate(c, name, spans[name.text])
+
+
+def _kind(form: ListForm) -> str:
+    return DEFINING[word_of(form)]
 
 
 def _declare_types(c: Lowering, forms: list[ListForm], spans: dict[str, Span]) -> None:
@@ -340,6 +332,9 @@ def top_level_only(c: Lowering, form: ListForm, position: int) -> Core:
     )
 
 
+_LABELS = SHAPES["define-input"].labels
+
+
 @define(eq=False)
 class InputForm:
     """A `define-input` as written."""
@@ -370,10 +365,9 @@ def declare_input(c: Lowering, form: ListForm) -> InputForm | None:
     options: dict[str, Form] = {}
     for at in range(0, len(rest), 2):
         label = rest[at]
-        if type(label) is not LabelForm or label.text not in ("type", "choices", "doc", "default"):
-            c.report_malformed(
-                form, label, "I expected `type:`, `choices:`, `doc:` or `default:` here"
-            )
+        if type(label) is not LabelForm or label.text not in _LABELS:
+            *first, last = [f"`{name}:`" for name in _LABELS]
+            c.report_malformed(form, label, f"I expected {', '.join(first)} or {last} here")
             break
         if at + 1 == len(rest):
             c.report_malformed(form, label, "I expected a value after this label")
@@ -479,7 +473,7 @@ def declare_effect(c: Lowering, form: ListForm) -> tuple[Name, Operation] | None
     params: dict[str, Span] = {}
     for name in names[1:]:
         if name.text in params and name.text != "_":
-            duplicate(c, name, params[name.text])
+            report_duplicate(c, name, params[name.text])
         params.setdefault(name.text, name.span)
     texts = tuple(name.spelling for name in names[1:])
     return names[0], Operation(names[0].spelling, texts, len(texts), doc=doc)

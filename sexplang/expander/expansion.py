@@ -1,6 +1,6 @@
 """The expansion of a use of a macro."""
 
-from sexplang.expander.macro_budget import Budget, Exhausted, report_exhausted
+from sexplang.expander.macro_budget import Budget, BudgetExhausted, report_exhausted
 from sexplang.expander.matcher import match
 from sexplang.expander.rule_nodes import Rule
 from sexplang.expander.rules import read_rules
@@ -26,7 +26,7 @@ class Expander:
         """Expand a use by the first rule that fits. Raises Diagnostics."""
         try:
             return self._expand(use, macro, rename, same)
-        except Exhausted as limit:
+        except BudgetExhausted as limit:
             raise report_exhausted(str(limit), use.span, macro.name, macro.span) from None
 
     def _expand(self, use: ListForm, macro: Macro, rename: Rename, same: Same) -> Form:

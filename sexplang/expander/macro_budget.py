@@ -25,7 +25,7 @@ _WORDS = {
 ATOMS = frozenset((Name, Literal, LabelForm))
 
 
-class Exhausted(Exception):
+class BudgetExhausted(Exception):
     """A limit is exceeded."""
 
 
@@ -45,12 +45,12 @@ class Budget:
     def step(self, count: int) -> None:
         self.steps -= count
         if self.steps < 0:
-            raise Exhausted("steps")
+            raise BudgetExhausted("steps")
 
     def grow(self, count: int) -> None:
         self.room -= max(count, 0)
         if self.room < 0:
-            raise Exhausted("size")
+            raise BudgetExhausted("size")
 
     def depth(self, form: Form) -> int:
         """Return the number of nested expansions that made the form."""
@@ -60,7 +60,7 @@ class Budget:
     def nest(self, use: Form) -> int:
         depth = self.depth(use) + 1
         if depth > DEEPEST:
-            raise Exhausted("depth")
+            raise BudgetExhausted("depth")
         return depth
 
     def charge(self, form: Any, depth: int) -> None:

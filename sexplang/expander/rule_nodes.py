@@ -129,7 +129,7 @@ class Rule:
 
 
 @frozen(eq=False)
-class Reading:
+class MacroContext:
     """The state that the rules of one macro share."""
 
     ellipsis: str

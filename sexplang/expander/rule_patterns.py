@@ -7,9 +7,9 @@ from sexplang.expander.rule_nodes import (
     Anything,
     Datum,
     Entries,
+    MacroContext,
     Path,
     Pattern,
-    Reading,
     Sequence,
     Variable,
     Word,
@@ -26,7 +26,7 @@ class _Patterns:
     A form is compiled after its parts, which leave `work` in the order of the text.
     """
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: MacroContext) -> None:
         self.reading = reading
         self.paths: dict[str, Path] = {}
         self.under: list[list[str]] = []
@@ -141,7 +141,9 @@ class _Patterns:
         self.done.append(Entries(dict(zip(keys, self.take(len(keys)), strict=True))))
 
 
-def read_pattern(reading: Reading, items: tuple[Form, ...]) -> tuple[Sequence, dict[str, Path]]:
+def read_pattern(
+    reading: MacroContext, items: tuple[Form, ...]
+) -> tuple[Sequence, dict[str, Path]]:
     """Return the compiled pattern after a macro's name, and its variables."""
     patterns = _Patterns(reading)
     pattern = patterns.read(items)

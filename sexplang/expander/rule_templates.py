@@ -12,8 +12,8 @@ from sexplang.expander.macro_diagnostics import flaw
 from sexplang.expander.rule_nodes import (
     FixedForm,
     Group,
+    MacroContext,
     Path,
-    Reading,
     Repeat,
     Template,
     TemplateName,
@@ -39,7 +39,7 @@ class _Mention:
 class _Templates:
     """The compilation of one template, by the same method as for a pattern."""
 
-    def __init__(self, reading: Reading, paths: dict[str, Path]) -> None:
+    def __init__(self, reading: MacroContext, paths: dict[str, Path]) -> None:
         self.reading = reading
         self.paths = paths
         self.brought: set[str] = set()
@@ -178,7 +178,7 @@ class _Templates:
 
 
 def read_template(
-    reading: Reading, form: Form, paths: dict[str, Path]
+    reading: MacroContext, form: Form, paths: dict[str, Path]
 ) -> tuple[Template, frozenset[str]]:
     """Return the compiled template for these variables, and the names that it introduces."""
     templates = _Templates(reading, paths)

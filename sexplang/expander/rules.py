@@ -1,7 +1,7 @@
 """Compilation of `(syntax-rules (literal…) (pattern template) …)`, with all its flaws."""
 
 from sexplang.expander.macro_diagnostics import flaw
-from sexplang.expander.rule_nodes import Reading, Rule
+from sexplang.expander.rule_nodes import MacroContext, Rule
 from sexplang.expander.rule_patterns import read_pattern
 from sexplang.expander.rule_templates import read_template
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
@@ -32,7 +32,7 @@ def read_rules(form: Form, words: frozenset[str]) -> Rules:
         items = items[1:]
     flaws: list[Diagnostic] = []
     literals = _literals(form, items, flaws)
-    reading = Reading(ellipsis, literals, words, words | KEPT | {ellipsis}, flaws)
+    reading = MacroContext(ellipsis, literals, words, words | KEPT | {ellipsis}, flaws)
     if len(items) < 2 and not flaws:
         flaws.append(_bad(form, "a macro needs a rule", f"I expected `{SYNTAX}`"))
     names: set[str] = set(literals)
@@ -69,7 +69,7 @@ def _literals(form: ListForm, items: tuple[Form, ...], flaws: list[Diagnostic]) 
     return frozenset()
 
 
-def _rule(reading: Reading, item: Form, names: set[str]) -> Rule | None:
+def _rule(reading: MacroContext, item: Form, names: set[str]) -> Rule | None:
     if type(item) is not ListForm or len(item.items) != 2:
         hint = None
         if type(item) is ListForm and len(item.items) > 2:

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from time import monotonic
 
 from sexplang.machine import COMPUTING, STOPPED, stop_turn
-from sexplang.package.process import ENDING, end, note
+from sexplang.package.signals import ENDING, note_signal, raise_interrupt
 from sexplang.terms.classes.node import define
 
 GRACE = 5.0
@@ -70,7 +70,7 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
     interrupt = Interrupt()
 
     def press(number: int, frame: object) -> None:
-        note(number)
+        note_signal(number)
         interrupt.presses += 1
         interrupt.until = monotonic() + (grace if interrupt.presses == 1 else 0.0)
         if COMPUTING.get():
@@ -84,7 +84,7 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
     ours = {}
     with suppress(ValueError):  # not the main thread
         for number in (signal.SIGINT, *ENDING):
-            free = signal.default_int_handler if number == signal.SIGINT else end
+            free = signal.default_int_handler if number == signal.SIGINT else raise_interrupt
             if signal.getsignal(number) is free:
                 signal.signal(number, press)
                 ours[number] = free

@@ -70,7 +70,7 @@ class Secret:
 
 
 @define(eq=False)
-class Known:
+class SecretStore:
     """The known credentials. Mutable."""
 
     secrets: tuple[Secret, ...] = ()
@@ -81,7 +81,7 @@ class Known:
     """By the giver of a credential that is a plain word: whether a warning was given."""
 
 
-KNOWN = Known()
+KNOWN = SecretStore()
 
 
 def look() -> None:
@@ -207,12 +207,12 @@ def redact(value: Value) -> Value:
     plain = _escapes_plain(texts)
     if not any(each.is_in(texts, plain) for each in KNOWN.secrets):
         return value
-    return redact_text(value) if isinstance(value, str) else _rebuilt(value, redact_text)
+    return redact_text(value) if isinstance(value, str) else _rebuild(value, redact_text)
 
 
 def silence(value: Value) -> Value:
     """Return the value with all its text `silent`, for errors, which may be shortened."""
-    return _rebuilt(value, silent) if KNOWN.secrets else value
+    return _rebuild(value, silent) if KNOWN.secrets else value
 
 
 def _texts_in(value: Value) -> list[str]:
@@ -235,7 +235,7 @@ def _texts_in(value: Value) -> list[str]:
     return texts
 
 
-def _rebuilt(value: Value, written: Callable[[str], str]) -> Value:
+def _rebuild(value: Value, written: Callable[[str], str]) -> Value:
     """Return a value rebuilt with other texts, without recursion.
 
     Containers are listed before their content, and rebuilt in the opposite order.
@@ -403,7 +403,7 @@ def _without_begun(text: str, secret: str, plain: bool) -> str:
 # -- Diagnostics without credentials --------------------------------------------------------------
 
 
-class Concealing:
+class Concealment:
     """A context in which Diagnostics that are raised, and the texts of their spans, hold no
     credential."""
 

@@ -28,7 +28,7 @@ def _command(words: list[str]) -> int:
     except OSError:
         say("the folder that this was started in is not there any more: cd into another one")
         return MISUSE
-    status = _plainly(words)
+    status = _run_without_click(words)
     if status is not None:
         return status
     from sexplang.hosts.cli.commands import command
@@ -36,7 +36,7 @@ def _command(words: list[str]) -> int:
     return command(words)
 
 
-def _plainly(words: list[str]) -> int | None:
+def _run_without_click(words: list[str]) -> int | None:
     """Return the status of a command that needs no click; None for any other.
 
     To import click takes as long as all else at the start.

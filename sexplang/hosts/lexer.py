@@ -3,7 +3,7 @@
 Law: the tokens of any text are the text again. A text that the reader accepts has no Error token.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -37,12 +37,8 @@ _BY_KIND: dict[str, Any] = {
     **dict.fromkeys([*OPENING, *CLOSING], Punctuation),
 }
 
-DEFINING = frozenset(
-    ["define", "bind", "define-input", "define-effect", "define-type", "define-syntax", "defatom"]
-)
-"""Forms whose first operand is a name that they define."""
-
-_FUNCTIONS = frozenset(["define-syntax", "defatom"])
+_FUNCTIONS = ("syntax", "task")
+"""The kinds of defined names that are called."""
 
 
 class SexplangLexer(Lexer):
@@ -56,7 +52,7 @@ class SexplangLexer(Lexer):
     def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, Any, str]]:
         """Yield offset, type and text of each token."""
         before = _Before()
-        dropped = _Dropped()
+        dropped = _DroppedForm()
         for token in tokens(text):
             kind = _BY_KIND.get(token.kind) or _word(text[token.start : token.end], token, before)
             before.take(token, text)
@@ -87,8 +83,9 @@ class _Before:
             return
         word = text[token.start : token.end] if token.kind == "NAME" else ""
         opens = token.kind == "LPAR"
-        if self.at_head and word in DEFINING:
-            self.defines, self.defines_function = True, word in _FUNCTIONS
+        kind = _list_defining().get(word) if self.at_head else None
+        if kind:
+            self.defines, self.defines_function = True, kind in _FUNCTIONS
         else:
             # `(define (f …`: the parenthesis keeps the definition open and makes it a function.
             self.defines = self.defines and opens
@@ -97,7 +94,7 @@ class _Before:
         self.is_quoted = token.kind == "QUOTE"
 
 
-class _Dropped:
+class _DroppedForm:
     """The tokens that belong to a form which `#;` drops."""
 
     def __init__(self) -> None:
@@ -121,6 +118,13 @@ class _Dropped:
         if not self.depth and token.kind not in MARKS and token.kind not in LABELS:
             self.waiting -= 1
         return True
+
+
+@cache
+def _list_defining() -> Mapping[str, str]:
+    from sexplang.compiler.forms.shapes import DEFINING
+
+    return DEFINING
 
 
 @cache

@@ -66,7 +66,7 @@ from sexplang.terms.values.value import (
 )
 from sexplang.terms.work import Work
 
-_VERSION = 12
+_VERSION = 13
 
 _NOUNS: tuple[type, ...] = (
     *(branches.SchedulerState, branches.Times, branches.Waiting, branches.Forked),

@@ -55,7 +55,7 @@ _NAME = re.compile(r"[^\W\d][\w.-]*")
 
 
 @frozen
-class Dispatched:
+class DispatchedProgram:
     """A program, its inputs, and the execution path (`notes.execution_path`)."""
 
     program: Program
@@ -73,7 +73,7 @@ def dispatch(
     tools: Collection[str] = (),
     files: tuple[str, ...] | None = None,
     find: Find,
-) -> Dispatched:
+) -> DispatchedProgram:
     """Return the program that calls `identifier`.
 
     It is a program text if it begins with `(`, with the inputs as names in it; else a task by name
@@ -91,7 +91,7 @@ def dispatch(
         declared = "\n".join(f"(define-input {name} type: json)" for name in inputs)
         before = Source("<inputs>", declared) if declared else None
         program = build(Source("<task>", identifier), find, tasks, before=before)
-        return Dispatched(program, dict(inputs), "s_expression")
+        return DispatchedProgram(program, dict(inputs), "s_expression")
     task = find_task(identifier, tasks)
     own = _SYSTEM.get(identifier)
     if files is not None and task is None and (identifier in tools or own is not None):
@@ -104,14 +104,14 @@ def dispatch(
         )
     if task is not None:
         given = {"name": task.name, "inputs": dict(inputs), "files": files}
-        return Dispatched(_build(_TASK, tasks, find), given, "subtask_template")
+        return DispatchedProgram(_build(_TASK, tasks, find), given, "subtask_template")
     if identifier in tools:
         given = {"name": identifier, "inputs": dict(inputs)}
-        return Dispatched(_build(_TOOL, tasks, find), given, "direct_tool")
+        return DispatchedProgram(_build(_TOOL, tasks, find), given, "direct_tool")
     if own is not None:
         program = _build(own, tasks, find)
         _check_inputs(identifier, program.inputs, inputs)
-        return Dispatched(program, dict(inputs), "direct_tool")
+        return DispatchedProgram(program, dict(inputs), "direct_tool")
     known = ", ".join(f"`{name}`" for name in sorted({*tasks, *tools}))
     others = ", ".join(f"`{name}`" for name in _SYSTEM)
     raise _failure(

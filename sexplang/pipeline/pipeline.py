@@ -32,7 +32,7 @@ from sexplang.terms.values.value import Fault, Operation, Primitive, Procedure, 
 
 if TYPE_CHECKING:
     from sexplang.analysis import Report
-    from sexplang.pipeline.template_files import Calling
+    from sexplang.pipeline.template_files import TemplateCalls
     from sexplang.terms.template import Template, TemplateNode
 
 
@@ -72,7 +72,7 @@ class Builder:
     imports: bool = True
     """Whether the program may import standard modules: a plan sees the prelude alone."""
 
-    _calling: "Calling | None" = field(default=None, init=False)
+    _calling: "TemplateCalls | None" = field(default=None, init=False)
     """The calls in template files, if there are any."""
 
     def main(self, source: Source, before: Source | None = None) -> None:
@@ -263,9 +263,9 @@ class Builder:
     def _templates(self, source: Source, main: bool = False) -> dict[str, Export]:
         known = self.exports.get(source.name)
         if known is None:
-            from sexplang.pipeline.template_files import Calling, library_of
+            from sexplang.pipeline.template_files import TemplateCalls, library_of
 
-            calling = self._calling = self._calling or Calling(self.functions)
+            calling = self._calling = self._calling or TemplateCalls(self.functions)
             known = self.exports[source.name] = {}
             self.sources.append(source)
             self.loading.append(source.name)

@@ -159,7 +159,7 @@ def _check_symbol(name: str, span: Span | None) -> None:
 
 
 @define
-class Calling:
+class TemplateCalls:
     """The functions and calls of template files, added to the program's `table` of functions."""
 
     table: list[Function]
@@ -180,7 +180,7 @@ class Calling:
 
         `library` has all callees. Raises Diagnostics with every wrong call.
         """
-        making = _Making(library)
+        making = _CallLowering(library)
         for index, body in self._bodies.items():
             names = tuple([each.name for each in self.table[index].params])
             self.table[index] = evolve(self.table[index], body=making.core(body, names, 1))
@@ -202,7 +202,7 @@ def _of_function(function: Function) -> Export:
 
 
 @define
-class _Making:
+class _CallLowering:
     library: Mapping[str, Export]
     found: list[Diagnostic] = field(factory=list)
 

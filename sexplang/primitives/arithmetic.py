@@ -101,7 +101,9 @@ def multiply(a: Value = 1, b: Value = 1, *rest: Value) -> Value:
 
 
 def divide(a: Value, b: Value = MISSING, *rest: Value) -> Value:
-    return _fold("/", _over, 1, a, ()) if b is MISSING else _fold("/", _over, a, b, rest)
+    return (
+        _fold("/", _divide_two, 1, a, ()) if b is MISSING else _fold("/", _divide_two, a, b, rest)
+    )
 
 
 def _fold(
@@ -133,7 +135,7 @@ def _times(a: Any, b: Any) -> Any:
     return a * b
 
 
-def _over(a: Any, b: Any) -> Any:
+def _divide_two(a: Any, b: Any) -> Any:
     if type(b) is int:
         if b == 0:
             raise division_by_zero(f"(/ {abbreviate(a)} 0)")

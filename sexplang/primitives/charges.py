@@ -35,7 +35,7 @@ def with_charge(
 ) -> Callable[..., Value]:
     """Return the function with a charge. It avoids an argument tuple for the usual arities."""
     if function is parse:
-        return _parsing
+        return _parse
     if least == most and most in _BY_COUNT:
         return _BY_COUNT[most](function)
     return _any(function)
@@ -84,7 +84,7 @@ def _any(function: Callable[..., Value]) -> Callable[..., Value]:
     return make
 
 
-def _parsing(text: Value) -> Value:
+def _parse(text: Value) -> Value:
     """Parse JSON. The charge is by the length of the text: two characters are read in about the
     time of a step."""
     size = len(text) if type(text) in TEXTS else 0

@@ -58,7 +58,7 @@ lowest = _extreme("min", min)
 highest = _extreme("max", max)
 
 
-def _rounding(name: str, to_integer: Callable[[float], int]) -> Callable[[Value], Value]:
+def _make_rounding(name: str, to_integer: Callable[[float], int]) -> Callable[[Value], Value]:
     def round_number(a: Value) -> Value:
         if type(a) is int:
             return a
@@ -69,7 +69,7 @@ def _rounding(name: str, to_integer: Callable[[float], int]) -> Callable[[Value]
     return round_number
 
 
-_round = _rounding("round", round)
+_round = _make_rounding("round", round)
 
 
 def round_even(a: Value, digits: Value = 0) -> Value:
@@ -84,9 +84,9 @@ def round_even(a: Value, digits: Value = 0) -> Value:
     return round(a, digits)
 
 
-round_down = _rounding("floor", floor)
-round_up = _rounding("ceiling", ceil)
-cut = _rounding("truncate", trunc)
+round_down = _make_rounding("floor", floor)
+round_up = _make_rounding("ceiling", ceil)
+cut = _make_rounding("truncate", trunc)
 
 
 def exact(a: Value) -> Value:

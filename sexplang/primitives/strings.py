@@ -156,15 +156,15 @@ def trim(value: Value) -> Value:
 
 def upcase(value: Value) -> Value:
     text = value if type(value) is str else content("string-upcase", value)
-    return _fitting("string-upcase", text.upper())
+    return _charge_change("string-upcase", text.upper())
 
 
 def downcase(value: Value) -> Value:
     text = value if type(value) is str else content("string-downcase", value)
-    return _fitting("string-downcase", text.lower())
+    return _charge_change("string-downcase", text.lower())
 
 
-def _fitting(name: str, made: str) -> str:
+def _charge_change(name: str, made: str) -> str:
     # A change of case makes at most three code points of one, so a later check is enough.
     if len(made) > SMALL:
         if len(made) > STRING_POINTS:

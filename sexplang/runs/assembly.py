@@ -1,20 +1,20 @@
-"""The assembly of a run, for the command and for Python: its terms and its first outcome, or the
-outcome of a frozen run."""
+"""The assembly of a run, for the command, its tests and sessions, and Python: its terms and its
+first outcome, or the outcome of a frozen run."""
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 from sexplang import machine
-from sexplang.machine import Limits, Outcome, Suspended
+from sexplang.machine import Limits, Outcome, Standing, Suspended
 from sexplang.machine.outcome import Conceal, as_it_is
-from sexplang.machine.scopes.budgets import Price
+from sexplang.machine.scopes.budgets import METER, Meter, Price
 from sexplang.package.process import growth
 from sexplang.pipeline import pipeline
 from sexplang.terms.classes.node import attributes, evolve
 from sexplang.terms.model.roles import Models
 from sexplang.terms.program import Program
-from sexplang.terms.run_terms import Terms
+from sexplang.terms.run_terms import Prices, Terms
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.values.value import Value
 
@@ -28,7 +28,7 @@ def terms_of(
     tools: dict[str, Any] | None = None,
     models: Models | None = None,
     windows: Models | None = None,
-    prices: Literal["table", "function"] = "table",
+    prices: Prices = "table",
     folder: str = "",
     memory: bool = False,
     all_tools: bool = False,
@@ -71,10 +71,30 @@ def begin(
         task_system(program, terms) if has_tasks else None,
         Limits(**terms.limits, held=held or growth()),
         terms.budget,
-        pipeline.meter(_price_loader(terms)),
+        _meter(terms),
         traced=traced,
         conceal=conceal,
         slice=slice,
+    )
+
+
+def proceed(
+    program: Program,
+    standing: Standing,
+    terms: Terms,
+    *,
+    has_tasks: bool = True,
+    held: Callable[[], int] | None = None,
+) -> Outcome:
+    """Run what is new in a growing program, in the environment of the part that has run, up to its
+    first wait. The final value is the next Standing."""
+    return machine.proceed(
+        program,
+        standing,
+        task_system(program, terms) if has_tasks else None,
+        Limits(**terms.limits, held=held or growth()),
+        _meter(terms),
+        machine.Slice(),
     )
 
 
@@ -85,8 +105,8 @@ def thaw(
     `frozen-mismatch`."""
     from sexplang.machine import frozen_runs
 
-    system, meter = task_system(program, terms), pipeline.meter(_price_loader(terms))
-    return frozen_runs.thaw(program, data, system, meter, growth(), key, conceal)
+    system = task_system(program, terms)
+    return frozen_runs.thaw(program, data, system, _meter(terms), growth(), key, conceal)
 
 
 def task_system(program: Program, terms: Terms) -> TaskSystem:
@@ -102,7 +122,11 @@ def task_system(program: Program, terms: Terms) -> TaskSystem:
     )
 
 
-def _price_loader(terms: Terms) -> Callable[[], Price]:
+def _meter(terms: Terms) -> Meter:
+    """Return the meter of model calls. A price is looked up when a budget of money asks."""
+    if terms.prices == "none":
+        return METER
+
     @cache
     def load() -> Price:
         # Most programs have no budget in dollars and start without the runtime.
@@ -110,4 +134,4 @@ def _price_loader(terms: Terms) -> Callable[[], Price]:
 
         return prices(terms.models, function=terms.prices == "function", is_replayed=True)
 
-    return load
+    return pipeline.meter(load)

@@ -28,7 +28,7 @@ Tool = Callable[[dict[str, Any]], Any]
 """A tool of the host: a function from inputs to a value, or to an awaitable of it."""
 
 
-def _nowhere(*_: str) -> None:
+def _discard(*_: str) -> None:
     """Discard output."""
 
 
@@ -39,9 +39,9 @@ class Settings:
     run_id: str
     """The id of the run's journal. `random` is derived from it."""
     permissions: Permissions = Permissions()
-    write: world.Write = _nowhere
+    write: world.Write = _discard
     """Takes the output of `print`: text with its line break."""
-    log: world.Log = _nowhere
+    log: world.Log = _discard
     """Takes the output of `log`: level and text."""
     on_event: Watch | None = None
     models: Models = Models()
@@ -72,7 +72,7 @@ def performers(
         "progress": world.make_progress(settings.on_event),
         "now": world.now,
         "sleep": world.sleep,
-        "timer": Deadlines(world.sleeping),
+        "timer": Deadlines(world._wait),
         "random": world.make_random(settings.run_id),
         "ask-user": make_ask_user(settings.person),
         "read-file": lambda request: _read(request, permissions),
@@ -80,7 +80,7 @@ def performers(
         "list-files": lambda request: _list(request, permissions),
         "run-script": make_run_script(permissions),
         "search-memory": lambda request: _search(request, settings),
-        "tool": _using(settings.tools, settings.servers),
+        "tool": _make_tool(settings.tools, settings.servers),
         "model": make_model(
             settings.models,
             permissions,
@@ -155,7 +155,7 @@ def _search(request: Request, settings: Settings) -> Any:
     return search(asked, settings.memory, settings.permissions)
 
 
-def _using(tools: Mapping[str, Tool], servers: "Servers | None") -> Performer:
+def _make_tool(tools: Mapping[str, Tool], servers: "Servers | None") -> Performer:
     def perform(request: Request) -> Any:
         name, inputs = (*request.arguments, None, None)[:2]
         if not isinstance(name, str):

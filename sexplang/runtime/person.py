@@ -42,7 +42,7 @@ def make_ask_user(person: Person | None) -> Performer:
             )
         words = _line(prompt)
         if person is None:
-            raise _nobody(f"nobody is there to answer: {words}")
+            raise _refuse_question(f"nobody is there to answer: {words}")
         return _read_answer(person, words, [_line(choice) for choice in choices or ()], turns)
 
     return perform
@@ -82,12 +82,12 @@ async def _read_typed_line(person: Person) -> str:
         more = os.read(person.lines, 65_536)
         if not more:
             person.say("\n")
-            raise _nobody("the person gave no answer")
+            raise _refuse_question("the person gave no answer")
         line += more
     return line.decode("utf-8", "replace").strip()
 
 
-def _nobody(why: str) -> Refusal:
+def _refuse_question(why: str) -> Refusal:
     return refuse(
         "no-answer",
         f"`ask-user`: {why}",

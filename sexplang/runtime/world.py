@@ -86,10 +86,10 @@ def sleep(request: Request) -> Any:
             f"`sleep` takes seconds, from 0 to {LONGEST_SLEEP:,.0f}",
             hint="for example (sleep 0.5)",
         )
-    return sleeping(wait)
+    return _wait(wait)
 
 
-async def sleeping(seconds: float) -> None:
+async def _wait(seconds: float) -> None:
     import anyio
 
     await anyio.sleep(seconds)

@@ -14,7 +14,7 @@ Part = dict[str, Any]
 
 
 @define(eq=False)
-class Speaking:
+class SchemaParts:
     """The parts of one schema. `beside` holds the words whose subschemas apply to the same
     value."""
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from sexplang.schemas.applicable_parts import Part, Speaking
+from sexplang.schemas.applicable_parts import Part, SchemaParts
 from sexplang.schemas.linear_patterns import (
     BadPattern,
     bytes_of,
@@ -93,7 +93,7 @@ class Check:
     cost: int = field(init=False)
     """The cost of all patterns at one byte. A pattern counts as often as it occurs in the schema
     with all references written out."""
-    _speaking: Speaking = field(init=False)
+    _speaking: SchemaParts = field(init=False)
     _whole: Any = field(init=False)
     _made: dict[str, Any] = field(factory=dict)
     """The validators of parts, by reference."""
@@ -109,7 +109,7 @@ class Check:
             for text in _patterns(part)
         )
         self.references = References(self.schema)
-        self._speaking = Speaking(self.references, BESIDE)
+        self._speaking = SchemaParts(self.references, BESIDE)
         self._whole = validator(self.schema)
 
     def fits(self, data: Any, account: Account) -> bool:

@@ -57,7 +57,7 @@ _MOST_NAMES = 10
 
 
 @define(eq=False)
-class Asking:
+class ReplyCheck:
     """The library's checks of one reply, on one account."""
 
     check: Check
@@ -75,7 +75,7 @@ def misfits(check: Check, data: Any, account: Account) -> Iterator[Misfit]:
     or by the field that tells its branches apart. If that is too much work, the place is
     reported."""
     first = At(check.schema, data)
-    asking = Asking(check, account)
+    asking = ReplyCheck(check, account)
     work = [(first, _at(asking, first))]
     seen: set[tuple[int, str]] = set()
     told = 0
@@ -102,7 +102,7 @@ def misfits(check: Check, data: Any, account: Account) -> Iterator[Misfit]:
             work.append((each, _at(asking, each)))
 
 
-def _at(asking: Asking, at: At) -> Iterator[At | Misfit]:
+def _at(asking: ReplyCheck, at: At) -> Iterator[At | Misfit]:
     """Return the misfits at one place, and the places to visit next."""
     if not isinstance(at.part, dict):
         yield Misfit(at.place, f"{show(at.value)} is not allowed here")
@@ -114,10 +114,10 @@ def _at(asking: Asking, at: At) -> Iterator[At | Misfit]:
         yield from _of_table(asking, at)
     elif isinstance(at.value, list):
         yield from _of_list(asking, at)
-    yield from _beside(asking, at)
+    yield from _list_applicators(asking, at)
 
 
-def _of_table(asking: Asking, at: At) -> Iterator[At | Misfit]:
+def _of_table(asking: ReplyCheck, at: At) -> Iterator[At | Misfit]:
     part, value = at.part, at.value
     wanted = [*part.get("required", ())]
     for word in ("dependentRequired", "dependencies", "dependentSchemas"):
@@ -152,7 +152,7 @@ def _parts_at(part: Part, key: str) -> Iterator[tuple[str, str]]:
             yield "patternProperties", text
 
 
-def _of_list(asking: Asking, at: At) -> Iterator[At | Misfit]:
+def _of_list(asking: ReplyCheck, at: At) -> Iterator[At | Misfit]:
     part, value = at.part, at.value
     word = "items" if isinstance(part.get("items"), list) else "prefixItems"
     rest = "additionalItems" if word == "items" else "items"
@@ -170,7 +170,7 @@ def _of_list(asking: Asking, at: At) -> Iterator[At | Misfit]:
             yield Misfit(at.place, f"{found} of its items are as `contains` asks")
 
 
-def _beside(asking: Asking, at: At) -> Iterator[At | Misfit]:
+def _list_applicators(asking: ReplyCheck, at: At) -> Iterator[At | Misfit]:
     """Return the misfits and subparts that apply to the same value."""
     part = at.part
     if "$ref" in part:
@@ -187,7 +187,7 @@ def _beside(asking: Asking, at: At) -> Iterator[At | Misfit]:
             yield at.beside(word)
 
 
-def _union(asking: Asking, at: At, word: str) -> Iterator[At | Misfit]:
+def _union(asking: ReplyCheck, at: At, word: str) -> Iterator[At | Misfit]:
     ways = [at.beside(word, index) for index in range(len(at.part[word]))]
     fitting = sum([asking.fits(way) for way in ways])
     if fitting > 1 and word == "oneOf":
@@ -211,7 +211,7 @@ def _union(asking: Asking, at: At, word: str) -> Iterator[At | Misfit]:
     yield Misfit(at.place, f"{show(at.value)} is not valid under any of the schemas of `{word}`")
 
 
-def _resolve(asking: Asking, branch: Any) -> Any:
+def _resolve(asking: ReplyCheck, branch: Any) -> Any:
     """Return the branch that a reference leads to."""
     for _ in range(_MOST_NAMES):
         if not isinstance(branch, dict) or "$ref" not in branch:
@@ -260,7 +260,7 @@ def choose_branch(data: Any, branches: Sequence[Schema], is_of: Fits) -> int | N
     kind = [at for at, branch in enumerate(branches) if is_of(data, branch)]
     if type(data) is not dict:
         return kind[0] if len(kind) == 1 else None
-    for name in _telling([branches[at] for at in kind]):
+    for name in _discriminators([branches[at] for at in kind]):
         if name in data:
             chosen = [at for at in kind if _is_among(data[name], choices(branches[at], name))]
             if len(kind) > len(chosen) == 1:
@@ -271,14 +271,14 @@ def choose_branch(data: Any, branches: Sequence[Schema], is_of: Fits) -> int | N
 def astray(data: Any, branches: Sequence[Schema]) -> tuple[str, list[Any]] | None:
     """Return a field that tells the branches apart and has none of their choices, and all these
     choices. Else None."""
-    for name in _telling(branches) if type(data) is dict and len(branches) > 1 else ():
+    for name in _discriminators(branches) if type(data) is dict and len(branches) > 1 else ():
         every = [each for branch in branches for each in choices(branch, name)]
         if name in data and not _is_among(data[name], every):
             return name, list({json.dumps(each, default=str): each for each in every}.values())
     return None
 
 
-def _telling(branches: Sequence[Schema]) -> list[str]:
+def _discriminators(branches: Sequence[Schema]) -> list[str]:
     """Return the fields for which every branch has choices."""
     first = _fields(branches[0]) if branches else {}
     return [name for name in first if all(choices(branch, name) for branch in branches)]

@@ -122,7 +122,7 @@ def misfit(
     )
 
 
-def opening(schema: str | dict[str, Any] | None) -> str:
+def opening_brackets(schema: str | dict[str, Any] | None) -> str:
     """Return the brackets with which data of a schema can begin."""
     type_ = schema.get("type") if isinstance(schema, dict) else None
     word = type_ if isinstance(schema, dict) else schema

@@ -66,7 +66,7 @@ def exhaust(resource: str, message: str, hint: str, content: str, **metrics: Val
     return Fault(resource, message, error=error)
 
 
-def nobody(message: str, candidates: tuple[Value, ...]) -> Fault:
+def fail_unmatched(message: str, candidates: tuple[Value, ...]) -> Fault:
     """Return the failure of a request that no template takes."""
     return _failure(
         "template_not_found",

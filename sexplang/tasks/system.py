@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from sexplang.tasks.plans.artifacts import outputs
-from sexplang.tasks.plans.bids import bids, foreseen
+from sexplang.tasks.plans.bids import bids, foresee
 from sexplang.tasks.plans.judgement import judge
 from sexplang.tasks.plans.proposal import Planning
 from sexplang.tasks.prompt.compaction import compact
@@ -163,7 +163,7 @@ def _of(rules: Rules) -> TaskSystem:
         cut_short,
         knowing,
         matched,
-        judge=partial(judge, partial(foreseen, matched, bid, begin)),
+        judge=partial(judge, partial(foresee, matched, bid, begin)),
         bids=bid,
         outputs=outputs,
         nouns=(HandlerSession, LeftOut, Setup, Gathering, Lookup, Calls, Planning),

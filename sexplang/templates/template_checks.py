@@ -9,7 +9,7 @@ from sexplang.schemas.schema import WORDS, schema_problem
 from sexplang.schemas.values import misfit_of
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Diagnostic, Label, Severity
-from sexplang.terms.file_command import KNOWN, Listing, find_shell_word, listing, words_of
+from sexplang.terms.file_command import KNOWN, Listing, find_shell_word, parse_listing, words_of
 from sexplang.terms.source import Span
 from sexplang.terms.template import NAME, FilePaths, Param, Template, slots_of, tool_alias
 from sexplang.terms.texts.nearest import did_you_mean
@@ -314,7 +314,7 @@ def _command(template: Template) -> Iterator[Finding]:
             part="file_paths",
         )
         return
-    command = listing(words)
+    command = parse_listing(words)
     if isinstance(command, Listing):
         word = find_shell_word(command)
         if word is not None:

@@ -57,7 +57,7 @@ def words_of(command: str) -> tuple[str, ...] | None:
         return None
 
 
-def listing(words: tuple[str, ...]) -> Listing | str:
+def parse_listing(words: tuple[str, ...]) -> Listing | str:
     """Return the command, or the reason why it does more than list files."""
     if not words:
         return "a command that names files is not empty"

@@ -6,6 +6,10 @@ from sexplang.terms.classes.node import frozen
 from sexplang.terms.model.roles import Models
 from sexplang.terms.values.value import Value
 
+Prices = Literal["table", "function", "none"]
+"""The source of costs: the price table, a function of the host, or nothing: then no price is
+known."""
+
 
 @frozen
 class Terms:
@@ -17,8 +21,7 @@ class Terms:
     limits: dict[str, Any]
     """The fields of the machine's Limits that are data."""
     budget: dict[str, Value] | None
-    prices: Literal["table", "function"]
-    """The source of costs: the price table, or a function of the host."""
+    prices: Prices
     tools: dict[str, Any]
     """The descriptions of the host's tools for models."""
     models: Models

@@ -133,12 +133,12 @@ def cut_off(error: Record, part: dict[str, Value]) -> Record:
 def with_part(error: Record, before: Record) -> Record:
     """Return an error that replaces `before`, with the partial text and usage of that."""
     counted = [{"usage": each.fields["details"].get("usage", {})} for each in (before, error)]
-    part = together([{**each, "text": ""} for each in counted])
+    part = sum_parts([{**each, "text": ""} for each in counted])
     text = error.fields["content"] or before.fields["content"]
     return cut_off(error, {**before.fields["details"], **part, "text": text})
 
 
-def together(parts: Sequence[dict[str, Value]]) -> dict[str, Value]:
+def sum_parts(parts: Sequence[dict[str, Value]]) -> dict[str, Value]:
     """Return the sum of the parts of several model calls: all usage, and the text of a single
     call."""
     usage: dict[str, Value] = {}
@@ -154,7 +154,7 @@ def make_failed_result(error: Record, **notes: Value) -> Record:
     fields = error.fields
     content, details = fields.get("content"), fields.get("details")
     known = details if isinstance(details, dict) else {}
-    told: dict[str, Value] = {"error": error, **_partly(partial_of(error))}
+    told: dict[str, Value] = {"error": error, **_partial_notes(partial_of(error))}
     if isinstance(known.get("warnings"), tuple):
         told["warnings"] = known["warnings"]
     if isinstance(known.get("turns"), dict):
@@ -175,7 +175,7 @@ def partial_of(error: Record) -> Value:
     return details.get("partial_results") if isinstance(details, dict) else None
 
 
-def _partly(partial: Value) -> dict[str, Value]:
+def _partial_notes(partial: Value) -> dict[str, Value]:
     """Return the partial results of a failure as notes: the results of a conversation under the
     names of its notes, any other value as `partial_results`."""
     if not isinstance(partial, dict):

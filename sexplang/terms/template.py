@@ -256,7 +256,7 @@ class Template:
         return next((param for param in self.params if param.name == name), None)
 
 
-def answering(template: Template) -> Template:
+def with_answer_format(template: Template) -> Template:
     """Return the template with the output format that its `returns` determines: a text is the reply
     itself."""
     returns, given = template.returns, template.output_format

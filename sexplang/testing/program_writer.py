@@ -66,7 +66,7 @@ Scope = tuple[str, ...]
 
 
 @define
-class Written:
+class DraftProgram:
     """A program in the making."""
 
     random: Random
@@ -161,13 +161,13 @@ class Written:
 
 CHOSEN: dict[str, Sequence[str]] = {"&": OPERATIONS, "¤": PRELUDE, "¢": "01123"}
 SIZED = {
-    "#": Written.number,
-    "@": Written.body,
-    "%": Written.test,
-    "^": Written.clauses,
-    "|": Written.branches,
-    "!": Written.error_clause,
-    "~": Written.state_end,
+    "#": DraftProgram.number,
+    "@": DraftProgram.body,
+    "%": DraftProgram.test,
+    "^": DraftProgram.clauses,
+    "|": DraftProgram.branches,
+    "!": DraftProgram.error_clause,
+    "~": DraftProgram.state_end,
 }
 
 
@@ -183,8 +183,8 @@ def program(random: Random, shape: Shape = EVERYWHERE) -> Program:
     """Return a program: declarations, two functions, a value, and the main expression."""
     size = shape.size or random.choice((8, 16, 30, 50))
     one, value = random.choices(VARIABLES, k=2)
-    part = Written(random, shape.allowed - {"functions"}, shape.wrong)
-    whole = Written(random, shape.allowed, shape.wrong)
+    part = DraftProgram(random, shape.allowed - {"functions"}, shape.wrong)
+    whole = DraftProgram(random, shape.allowed, shape.wrong)
     lines = [
         PREAMBLE,
         f"(define (f0 {one}) {part.number((one,), random.randrange(8))})",

@@ -87,7 +87,7 @@ def _next(
     for request in requests:
         if request.operation in UNASKED:
             return request, None
-    asked = " and ".join([_asking(request) for request in requests])
+    asked = " and ".join([_show_request(request) for request in requests])
     wanted = f"the script expects {_pair(left[0])}" if left else "the script is at its end"
     raise Mismatch(_log(done, f"the program asks {asked}", wanted))
 
@@ -113,10 +113,10 @@ def _answer(outcome: Suspended, request: Request, reply: Any, done: list[str]) -
         except Refusal as refusal:
             reply = Failed(refusal.error)
     if isinstance(reply, Failed):
-        done.append(f"{_asking(request)} fails: {reply}")
+        done.append(f"{_show_request(request)} fails: {reply}")
         return outcome.fail(request.id, reply.error)
     answer = value(reply)
-    done.append(f"{_asking(request)} → {_short(answer)}")
+    done.append(f"{_show_request(request)} → {_short(answer)}")
     return outcome.resume(request.id, answer)
 
 
@@ -178,7 +178,7 @@ def _describe_expected(item: Any) -> str:
     return "…" if item is ... else repr(item)
 
 
-def _asking(request: Request) -> str:
+def _show_request(request: Request) -> str:
     words = [_short(value(argument)) for argument in request.arguments]
     return f"({' '.join([request.operation, *words])})"
 

@@ -204,9 +204,9 @@ def test_what_waits_is_counted():
 def test_nothing_that_is_said_steers_the_terminal():
     """Not the name of a task, the words of a program, nor those of a plan."""
     progress = begun(live=True)
-    root = progress.working.run(0.0)
-    task = progress.working.work(Work("w0", "task", "\x1b[2J\rx\u202e"), root, 0.0)
-    progress.working.request(Request("1", "model", ()), task, 0.0)
+    root = progress.work_tree.run(0.0)
+    task = progress.work_tree.work(Work("w0", "task", "\x1b[2J\rx\u202e"), root, 0.0)
+    progress.work_tree.request(Request("1", "model", ()), task, 0.0)
     progress(started("1", "model", "\x1b[2J", 1))
     progress(Progressed(asked("p", "progress"), "\x1b]0;title\x07\nmore", None))
     progress.draw()
@@ -247,7 +247,7 @@ def test_a_run_without_models_has_no_summary():
 
 def grown(progress, moves):
     """A tree of work, and the events of its requests, as drawn numbers say."""
-    working = progress.working
+    working = progress.work_tree
     open_works, requests = [working.run(0.0)], []
     for at, (move, pick) in enumerate(moves):
         parent = open_works[pick % len(open_works)]

@@ -233,6 +233,26 @@ def test_a_script_of_replies_goes_on_from_input_to_input(tmp_path):
     assert ('"one"\n"two"\n', 0) == (done.stdout, done.returncode), done.stderr
 
 
+def test_it_is_said_which_model_answers_to_a_name(tmp_path):
+    """As in a run, below the usage of the input."""
+    (tmp_path / "replies.json").write_text('["one"]')
+    text = '(defatom ask (params (q string)) (instructions "{{q}}") (model "smart"))\n(ask "a")\n'
+    model = f"scripted:{tmp_path}/replies.json"
+    done = sexplang("repl", "--model", f"smart={model}", text=text)
+
+    assert ('"one"\n', 0) == (done.stdout, done.returncode), done.stderr
+    assert done.stderr.endswith(f"models: smart is {model}\n")
+
+
+def test_money_is_counted_as_in_a_run(tmp_path):
+    """The price of a model is known by its name: a script of replies costs nothing."""
+    (tmp_path / "replies.json").write_text('["one"]')
+    text = '(with-budget {usd: 1} (get (model {messages: [{role: "user" content: "x"}]}) "usage"))'
+    done = sexplang("repl", "--model", f"scripted:{tmp_path}/replies.json", "--quiet", text=text)
+
+    assert ("{input_tokens: 0 output_tokens: 0}\n", 0) == (done.stdout, done.returncode)
+
+
 def test_input_that_is_no_file_may_read_nothing(tmp_path):
     """Standard input is given no permission; --allow-read gives one."""
     (tmp_path / "a.txt").write_text("tea")

@@ -177,6 +177,12 @@ def test_an_expectation_that_is_not_met_shows_both_sides(text, words):
     assert words in findings(text)
 
 
+@pytest.mark.parametrize("program", ["(cra [])", "(raise 'unbound-name)"])
+def test_of_a_program_that_fails_as_expected_no_value_is_looked_for(program):
+    """There is none, whether it was refused or has failed."""
+    assert "" == findings(f'(test "t" {program} error: "unbound-name" expect: 1 match: _)')
+
+
 def test_numbers_compare_as_equal_does():
     """1 is 1.0 and not true; a TaskResult is its text; a table has no order."""
     passed = results(

@@ -15,7 +15,7 @@ LOSING = [
         "a conversation forgets what it has delivered",
         "nothing_lost",
         "tasks/turns/conversation_end.py",
-        (("together(planning.artifacts, more)", "together((), more)"),),
+        (("merge(planning.artifacts, more)", "merge((), more)"),),
         seed=8,
     ),
     Bug(
@@ -109,7 +109,7 @@ LOSING = [
         "a result has no notes of what its task was given",
         "nothing_lost",
         "terms/task.py",
-        (('{"error": error, **_partly(partial_of(error))}', '{"error": error}'),),
+        (('{"error": error, **_partial_notes(partial_of(error))}', '{"error": error}'),),
     ),
     Bug(
         "a sequence forgets what its last step was given",

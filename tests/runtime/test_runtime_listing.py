@@ -9,7 +9,7 @@ from support.running import error_of
 
 from sexplang.runtime import Permissions, drive
 from sexplang.runtime.scripts.file_commands import parse_paths
-from sexplang.terms.file_command import Listing, listing
+from sexplang.terms.file_command import Listing, parse_listing
 
 
 def listed(*words, folder=None, **granted):
@@ -236,7 +236,7 @@ def test_the_settings_of_a_repository_run_nothing(repository, tmp_path, monkeypa
 )
 def test_what_a_command_prints_is_read_where_it_is(command, printed, paths):
     """`ls` says names without their folder; the order of `find` is that of the disk."""
-    command = listing(tuple(command.split()))
+    command = parse_listing(tuple(command.split()))
 
     assert isinstance(command, Listing)
     assert tuple(paths.split()) == parse_paths(command, printed)

@@ -176,7 +176,7 @@ def enter_function(
     frames = m.calling.setdefault(function.index, [])
     active = _join_call(frames, callee, slots, handling)
     if active is not None:
-        return _again(m, active, callee, slots, handling, span)
+        return _widen_call(m, active, callee, slots, handling, span)
     site = span if function.span.source.name.startswith("std/") else None
     key = (callee, slots, handling, site, m.conversing > 0)
     found = m.memo.get(key)
@@ -262,7 +262,7 @@ def _body(m: AbstractInterpreter, function: Function, frame: ActiveCall) -> Step
     return value, add_counts(*works, work)
 
 
-def _again(
+def _widen_call(
     m: AbstractInterpreter,
     active: ActiveCall,
     callee: Closure,

@@ -8,7 +8,7 @@ from sexplang.analysis.domain.handler_stack import ActiveHandle, push_budget
 from sexplang.analysis.domain.primitive_results import part_of
 from sexplang.analysis.domain.values import ANY, DATA, Abstract, Answer, Constant, SizedList
 from sexplang.analysis.interpreter.call_rules import HIGHER, apply
-from sexplang.analysis.interpreter.handler_rules import failing, perform
+from sexplang.analysis.interpreter.handler_rules import interpret_failure, perform
 from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Steps, without_effects
 from sexplang.analysis.interpreter.model_call_rules import any_task, converse
 from sexplang.analysis.interpreter.node_rules import calls_of, within_budget
@@ -102,7 +102,7 @@ def _answer(
     value: Abstract = m.values.within(given)
     if given and isinstance(given[0], Answer):
         value = m.values.make(Answer, given[0].task, False)
-    value, work = yield failing(m, (), handling, span, None, value)
+    value, work = yield interpret_failure(m, (), handling, span, None, value)
     return value, work
 
 

@@ -211,7 +211,7 @@ def perform(
     """Interpret a perform. The nearest clause outward from `start` answers; else the default; else
     the host."""
     if operation == "error":
-        value, work = yield failing(m, arguments, handling, span, start, NEVER)
+        value, work = yield interpret_failure(m, arguments, handling, span, start, NEVER)
         return value, add_counts(one_count("error", span), work)
     node = handling if start is None else start[0]
     while node is not None:
@@ -228,7 +228,7 @@ def perform(
         node = node.outer
     default = m.program.defaults.get(operation)
     if default is None:
-        value, work = yield failing(m, (), handling, span)
+        value, work = yield interpret_failure(m, (), handling, span)
         return value, add_counts(one_count(operation, span), work)
     # A function that serves as a default closes over no values of its own module.
     empty = m.values.environment(None, ())
@@ -284,7 +284,7 @@ def _is_there(value: Abstract) -> bool:
     )
 
 
-def failing(
+def interpret_failure(
     m: AbstractInterpreter,
     raised: tuple[Abstract, ...],
     handling: ActiveHandle | None,

@@ -166,7 +166,7 @@ def _abandon(
     return m.values.constant(None), add_counts(*works)
 
 
-def _calling(at: int) -> Any:
+def _make_call_rule(at: int) -> Any:
     """Return a rule that calls one argument, a function without parameters, once."""
 
     def follow(
@@ -198,9 +198,9 @@ HIGHER.update(
         "raise": _raise,
         "error": _raise,
         "abandon": _abandon,
-        "as-work": _calling(2),
-        "with-permit": _calling(0),
-        "in-place": _calling(0),
+        "as-work": _make_call_rule(2),
+        "with-permit": _make_call_rule(0),
+        "in-place": _make_call_rule(0),
         "subagent-limits": lambda *_: without_effects(DATA),
     }
 )

@@ -10,7 +10,7 @@ from sexplang.analysis.domain.effects_and_calls import (
 from sexplang.analysis.domain.handler_stack import ActiveHandle
 from sexplang.analysis.domain.values import ANY, DATA, Abstract, Answer, Closure
 from sexplang.analysis.interpreter.call_rules import SHAPES, enter_function
-from sexplang.analysis.interpreter.handler_rules import failing, perform
+from sexplang.analysis.interpreter.handler_rules import interpret_failure, perform
 from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Costs, Steps
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.program import Function
@@ -102,7 +102,7 @@ def converse(
     del m.tasking[task.name]
     m.conversing -= 1
     answer = m.values.make(Answer, task, False)
-    value, work = yield failing(m, (), handling, span, given=answer)
+    value, work = yield interpret_failure(m, (), handling, span, given=answer)
     return value, add_counts(*works, work)
 
 
@@ -191,7 +191,7 @@ def any_task(
         _, work = yield converse(m, task, handling, span, reads)
         works.append(work)
     m.unsure -= 1
-    _, failed = yield failing(m, (), handling, span)
+    _, failed = yield interpret_failure(m, (), handling, span)
     return ANY, add_counts(max_counts(*works), failed)
 
 

@@ -14,13 +14,13 @@ def count_resumes(clause: Clause, slot: int) -> int | None:
     known = _KIND.get(clause.kind)
     if known is not None or clause.kind == "kept":
         return known
-    return _Counting(slot).count(clause.body)
+    return _ResumeCounter(slot).count(clause.body)
 
 
 MANY = 1_000
 
 
-class _Counting:
+class _ResumeCounter:
     """A count from the leaves up, on an explicit stack."""
 
     def __init__(self, slot: int) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from sexplang.compiler.compilation import Lowering
-from sexplang.compiler.forms.patterns import duplicate, is_pattern, names_in
+from sexplang.compiler.forms.patterns import is_pattern, names_in, report_duplicate
 from sexplang.terms.diagnostic import Edit
 from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
 from sexplang.terms.source import Span
@@ -35,7 +35,7 @@ def bindings_of(c: Lowering, form: ListForm, listing: Form, *, unique: bool) -> 
             continue
         for name in names_in(target) if unique else ():
             if name.text in seen:
-                duplicate(c, name, seen[name.text])
+                report_duplicate(c, name, seen[name.text])
             seen.setdefault(name.text, name.span)
         out.append((target, value))
     return out

@@ -184,7 +184,7 @@ def case(c: Lowering, form: ListForm, position: int) -> Steps:
             break
         elif len(clause.items) == 1:
             c.report_malformed(form, clause, "I expected a body after the data")
-        elif clause is form.items[-1] and _is_elsewhere(form, clause.items[0]):
+        elif clause is form.items[-1] and _is_foreign_else(form, clause.items[0]):
             word = clause.items[0].span.text
             kind = "symbol" if type(clause.items[0]) is Name else "value"
             hint = f"write `else` for all others; `(({word}) …)` is the {kind} `{word}`"
@@ -204,15 +204,15 @@ def case(c: Lowering, form: ListForm, position: int) -> Steps:
     return end if slot is None else Let((key,), end, span=form.span)
 
 
-_ELSEWHERE = frozenset(["_", "default", "otherwise", "t"])
+_FOREIGN_ELSE = frozenset(["_", "default", "otherwise", "t"])
 """Words of other languages for `else` in a `case`."""
 
 
-def _is_elsewhere(form: ListForm, datum: Form) -> bool:
+def _is_foreign_else(form: ListForm, datum: Form) -> bool:
     """Return whether the last datum of a `case` is another language's word for `else`; `true` is,
     unless there is a clause for `false`."""
     if type(datum) is Name:
-        return source_name(datum.text) in _ELSEWHERE
+        return source_name(datum.text) in _FOREIGN_ELSE
     others = [each.items[0] for each in form.items[2:-1] if type(each) is ListForm and each.items]
     return _is_true(datum) and all(type(each) is not Literal or each.value for each in others)
 
@@ -245,14 +245,14 @@ def thread(c: Lowering, form: ListForm, position: int) -> Lowered:
         elif type(step) is ListForm and step.items and word_of(step) not in _NO_STEP:
             whole = ListForm((step.items[0], whole, *step.items[1:]), span=step.span)
         else:
-            return _no_step(c, form, step)
+            return _report_no_step(c, form, step)
     return c.lower_later(whole, position)
 
 
 _NO_STEP = ("lambda", "fn")
 
 
-def _no_step(c: Lowering, form: ListForm, step: Form) -> Lowered:
+def _report_no_step(c: Lowering, form: ListForm, step: Form) -> Lowered:
     hint = None
     if word_of(step) in _NO_STEP:
         hint = f"a function that is called needs parentheses: `(({word_of(step)} (x) …))`"

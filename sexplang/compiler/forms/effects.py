@@ -17,7 +17,7 @@ from sexplang.compiler.compilation import (
     Lowering,
     Steps,
 )
-from sexplang.compiler.forms.patterns import duplicate
+from sexplang.compiler.forms.patterns import report_duplicate
 from sexplang.compiler.forms.shapes import word_of
 from sexplang.compiler.functions import body
 from sexplang.compiler.names import mention
@@ -138,7 +138,7 @@ def handle(c: Lowering, form: ListForm, position: int) -> Steps:
     for item in form.items[2:]:
         if word_of(item) == "return":
             if return_span is not None:
-                _twice(c, "return", item.span, return_span)
+                _report_twice(c, "return", item.span, return_span)
             return_span = item.span
             returns = yield _returns(c, form, item)  # type: ignore[arg-type]
             continue
@@ -147,7 +147,7 @@ def handle(c: Lowering, form: ListForm, position: int) -> Steps:
             continue
         name = _name_of(c, operation)
         if name in seen:
-            _twice(c, name, operation.span, seen[name])
+            _report_twice(c, name, operation.span, seen[name])
         seen.setdefault(name, operation.span)
         clause = yield _clause(c, form, item, operation, has_scope)  # type: ignore[arg-type]
         if clause is not None:
@@ -178,7 +178,7 @@ def _keep(c: Lowering, mark: int) -> None:
     del c.mentions[mark:]
 
 
-def _twice(c: Lowering, operation: str, span: Span, first: Span) -> None:
+def _report_twice(c: Lowering, operation: str, span: Span, first: Span) -> None:
     c.report(
         "duplicate-name",
         span,
@@ -243,7 +243,7 @@ def _are_new(c: Lowering, names: list[Form]) -> bool:
     for name in names:
         assert isinstance(name, Name)
         if name.text in seen and name.text != "_":
-            duplicate(c, name, seen[name.text])
+            report_duplicate(c, name, seen[name.text])
             return False
         seen[name.text] = name.span
     return True

@@ -138,7 +138,7 @@ def _is_abandon(c: Lowering, form: ListForm, function: Higher) -> bool:
 def _special(c: Lowering, form: ListForm, word: str, position: int) -> Lowered:
     shape = SHAPES.get(word)
     if shape is None:
-        return _absent(c, form, word)
+        return _report_no_form(c, form, word)
     count = len(form.items) - 1
     if count < shape.least:
         hint = _ADVICE.get(word)
@@ -160,7 +160,7 @@ _ADVICE: dict[str, str] = {
 }
 
 
-def _absent(c: Lowering, form: ListForm, word: str) -> Core:
+def _report_no_form(c: Lowering, form: ListForm, word: str) -> Core:
     if word in PARTS:
         return c.report(
             "malformed-form", form.span, PARTS[word], "here it stands outside of that form"

@@ -51,7 +51,7 @@ def names_in(pattern: Form) -> Iterator[Name]:
             work += form.items[::-1]  # type: ignore[union-attr]
 
 
-def duplicate(c: Lowering, name: Name, first: Span) -> None:
+def report_duplicate(c: Lowering, name: Name, first: Span) -> None:
     """Report a name that is bound twice at once."""
     c.report(
         "duplicate-name",
@@ -121,7 +121,7 @@ def read(c: Lowering, pattern: Form, value: Core, test: Test) -> Generator[Any, 
             test.check((yield lower_call(c, pattern, pattern.items[1], (part.core,))))
             work.append((pattern.items[2], part))
         else:
-            _no_pattern(c, pattern)
+            _report_no_pattern(c, pattern)
     if len(c.findings) > before:
         for name in names_in(whole):
             test.names.setdefault(name.text, Part(Const(None, span=name.span), False))
@@ -147,7 +147,7 @@ def _name(c: Lowering, name: Name, part: Part, test: Test) -> None:
         hint = _NO_NAMES[name.spelling]
         _refuse(c, name, "I expected a pattern here", hint)
     elif name.text in test.names:
-        duplicate(c, name, test.spans[name.text])
+        report_duplicate(c, name, test.spans[name.text])
     elif c.is_bindable(name):
         test.names[name.text] = part
         test.spans[name.text] = name.span
@@ -205,7 +205,7 @@ _ADVICE = {
 }
 
 
-def _no_pattern(c: Lowering, pattern: Form) -> None:
+def _report_no_pattern(c: Lowering, pattern: Form) -> None:
     word = source_name(word_of(pattern))
     hint = _ADVICE.get(word) or (
         f"a list is matched by `[p q]`; a test is written `(? {word or 'predicate'} pattern)`"

@@ -73,7 +73,7 @@ def entries(c: Lowering, form: TableForm, *, splices: bool) -> Iterator[tuple[st
         value = label if is_splice else next(items, None)
         if type(label) is Label and value is not None and type(value) is not Label:
             if label.text in seen:
-                _duplicate_key(c, label, seen[label.text])
+                _report_duplicate_key(c, label, seen[label.text])
             seen[label.text] = label.span
             yield label.text, value
         elif splices and value is label:
@@ -87,7 +87,7 @@ def entries(c: Lowering, form: TableForm, *, splices: bool) -> Iterator[tuple[st
             )
 
 
-def _duplicate_key(c: Lowering, label: Label, first: Span) -> None:
+def _report_duplicate_key(c: Lowering, label: Label, first: Span) -> None:
     c.report(
         "duplicate-key",
         label.span,

@@ -212,6 +212,11 @@ def shape_of(form: Form) -> Shape | None:
 SPLICED = frozenset(word for word, shape in SHAPES.items() if shape.operands == ("spliced body",))
 """Forms whose operands belong to the body around them."""
 
+DEFINING: Mapping[str, str] = {
+    word: shape.defines for word, shape in SHAPES.items() if shape.defines
+}
+"""Forms whose first operand is a name that they define, and the kind of that name."""
+
 QUOTING: Mapping[str, int] = {"quasiquote": 1, "unquote": -1, "unquote-splicing": -1}
 """Changes of the depth of quotation inside a quasiquote, by the head of a list."""
 

@@ -152,17 +152,17 @@ def read_settings(
     places: dict[str, Form] = {}
     for key, at, value in settings(c, form):
         if key in places:
-            twice(c, at, places[key], f"the setting `{key}`")
+            report_twice(c, at, places[key], f"the setting `{key}`")
         elif key not in readers:
             title = f"`{word_of(form)}` has no setting `{key}`"
-            unknown(c, at, title, key, tuple(readers), hint)
+            report_unknown(c, at, title, key, tuple(readers), hint)
         elif not _is_nil(value):
             found[key] = readers[key](c, value)
         places.setdefault(key, at)
     return {key: value for key, value in found.items() if value is not None}
 
 
-def twice(c: Lowering, at: Form, first: Form, what: str) -> None:
+def report_twice(c: Lowering, at: Form, first: Form, what: str) -> None:
     c.report(
         "duplicate-clause",
         at.span,
@@ -173,7 +173,7 @@ def twice(c: Lowering, at: Form, first: Form, what: str) -> None:
     )
 
 
-def unknown(
+def report_unknown(
     c: Lowering,
     at: Form,
     title: str,

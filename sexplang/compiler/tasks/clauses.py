@@ -187,7 +187,7 @@ def _options(clause: Clause, c: Lowering, form: ListForm) -> dict[str, Any]:
 
 
 def _option(key: str) -> Read:
-    from sexplang.terms.model.payload import OPTIONS, elsewhere, flaw
+    from sexplang.terms.model.payload import OPTIONS, flaw, suggest_place
 
     def read(c: Lowering, form: Form) -> Any:
         before, value = len(c.findings), value_of(data(c, unquote(form)))
@@ -195,7 +195,7 @@ def _option(key: str) -> Read:
         if why is None or len(c.findings) > before:
             return value
         if OPTIONS[key].test(value):
-            title, hint = f"`{key}` {why}", elsewhere(key, value)
+            title, hint = f"`{key}` {why}", suggest_place(key, value)
             c.report("malformed-form", form.span, title, hint=hint)
             return None
         return report_expected(c, form, OPTIONS[key].words)

@@ -10,10 +10,10 @@ from sexplang.compiler.tasks.clause_data import (
     data,
     flag,
     report_expected,
+    report_twice,
+    report_unknown,
     settings,
     text,
-    twice,
-    unknown,
     unquote,
     word,
 )
@@ -23,7 +23,7 @@ from sexplang.terms.classes.node import define, evolve, field
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.form import Form, Label, ListForm, Name, source_name
 from sexplang.terms.source import Span
-from sexplang.terms.template import Param, Template, answering, usual_description
+from sexplang.terms.template import Param, Template, usual_description, with_answer_format
 from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Task
 
@@ -75,7 +75,7 @@ def declare_task(
         template = _with_schema(c, template, written, c.load_schema)
     if _is_sound(c, before):
         c.findings.extend(check(template, written.where))
-    template = answering(template)
+    template = with_answer_format(template)
     return name, Task(template) if _is_sound(c, before) else None
 
 
@@ -102,7 +102,7 @@ def _clause(c: Lowering, clause: Form, written: DefatomForm) -> None:
         report_expected(c, clause, "a clause", 'a clause is written `(instructions "…")`')
         return
     if key in written.clauses:
-        twice(c, clause, written.clauses[key], f"the clause `{key}`")
+        report_twice(c, clause, written.clauses[key], f"the clause `{key}`")
         return
     written.clauses[key] = clause
     if key == "params":
@@ -116,7 +116,7 @@ def _clause(c: Lowering, clause: Form, written: DefatomForm) -> None:
         hint = _MEANT.get(key)
         if hint is None and len(clause.items) == 1 and written.clauses.keys() == {key}:
             hint = f"parameters are written `(params ({key} string))`"
-        unknown(
+        report_unknown(
             c,
             clause.items[0],
             f"a task has no clause `{key}`",
@@ -169,7 +169,7 @@ def _params(c: Lowering, clause: ListForm, written: DefatomForm) -> tuple[Param,
     for at, item in enumerate(clause.items[1:], 2):
         name = item.items[0] if type(item) is ListForm and item.items else item
         if item is name and type(name) is Name and name.spelling in (*OPTIONAL, *REST):
-            _foreign(c, name, clause.items[at : at + 1])
+            _report_foreign_word(c, name, clause.items[at : at + 1])
             is_optional = True  # arguments may be omitted, so no call is reported
             continue
         if type(name) is not Name:
@@ -183,7 +183,7 @@ def _params(c: Lowering, clause: ListForm, written: DefatomForm) -> tuple[Param,
     return tuple(found)
 
 
-def _foreign(c: Lowering, word: Name, following: tuple[Form, ...]) -> None:
+def _report_foreign_word(c: Lowering, word: Name, following: tuple[Form, ...]) -> None:
     """Report a word of other Lisps between parameters."""
     written = following[0] if following else word
     parts = written.items if type(written) is ListForm else (written,)
@@ -209,9 +209,9 @@ def _param(c: Lowering, name: str, forms: tuple[Form, ...]) -> Param:
             report_expected(c, label, "a label and its value", hint)
             break
         if label.text not in _OPTIONS:
-            unknown(c, label, f"a parameter has no `{label.text}:`", label.text, _OPTIONS)
+            report_unknown(c, label, f"a parameter has no `{label.text}:`", label.text, _OPTIONS)
         elif label.text in options:
-            twice(c, label, options[label.text], f"`{label.text}:`")
+            report_twice(c, label, options[label.text], f"`{label.text}:`")
         else:
             options[label.text] = forms[at + 1]
     return _make(c, name, options)

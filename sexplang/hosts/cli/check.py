@@ -14,7 +14,7 @@ from sexplang.terms.model.roles import is_id
 
 
 @frozen
-class Checked:
+class FileReport:
     """One file: its diagnostics, and the report if it is a program without errors."""
 
     file: str
@@ -58,26 +58,26 @@ def check(
     return status_of(found) if wrong else DONE
 
 
-def _check_file(file: str, max_calls: int | None) -> Checked:
+def _check_file(file: str, max_calls: int | None) -> FileReport:
     try:
         source = source_at(file)
         if file.endswith(".test.sexp"):
             from sexplang.hosts.testing.test_programs import check_tests
 
-            return Checked(file, check_tests(source))
+            return FileReport(file, check_tests(source))
         program = build_program(source, folder_of(file) if file != "-" else None)
     except Diagnostics as found:
-        return Checked(file, found.diagnostics)
+        return FileReport(file, found.diagnostics)
     from sexplang.analysis import too_many
     from sexplang.pipeline.pipeline import inspect
 
     report = inspect(program)
     findings = (*program.warnings, *report.findings)
     refused = too_many(report, max_calls) if max_calls is not None else None
-    return Checked(file, (*findings, refused) if refused is not None else findings, report)
+    return FileReport(file, (*findings, refused) if refused is not None else findings, report)
 
 
-def _tell(one: Checked, effects: bool, asked: bool) -> None:
+def _tell(one: FileReport, effects: bool, asked: bool) -> None:
     """Print the effects of a program: its bound if asked for or if it calls a model, and the
     permissions that it needs."""
     report = one.report

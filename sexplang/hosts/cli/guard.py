@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-from sexplang.package.process import ENDING, ending_signal
+from sexplang.package.signals import ENDING, ending_signal
 
 DONE, FAILED, MISUSE = 0, 1, 2
 

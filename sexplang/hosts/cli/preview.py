@@ -13,7 +13,7 @@ from sexplang.hosts.settings.configuration import apply_configuration
 from sexplang.hosts.settings.mcp_options import describe_tools, servers_of
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
-from sexplang.pipeline.dispatcher import Dispatched
+from sexplang.pipeline.dispatcher import DispatchedProgram
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.model.payload import OPTIONS
 from sexplang.terms.source import Source
@@ -34,7 +34,7 @@ class _Over(OSError):
     """The error by which a preview ends its program."""
 
 
-def show_preview(settings: Settings, asked: Dispatched, source: Source) -> int:
+def show_preview(settings: Settings, asked: DispatchedProgram, source: Source) -> int:
     """Print system prompt, messages, tools, model and estimated tokens; with --json the payload.
 
     The preview ends at the first request of a model, or of an operation that it does not perform.

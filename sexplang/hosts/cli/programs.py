@@ -13,7 +13,8 @@ from sexplang.terms.source import Source
 from sexplang.terms.values.value import Value
 
 if TYPE_CHECKING:
-    from sexplang.machine import Limits
+    from sexplang.machine import Limits, Outcome
+    from sexplang.runtime import Permissions
 
 Find = Callable[[str, str], tuple[Source, ...]]
 
@@ -50,7 +51,9 @@ def finder(folder: str | None, allowed: tuple[str, ...] = ()) -> Find:
     return find
 
 
-def permissions_of(settings: Settings, folder: str | None, files: tuple[str, ...] = ()) -> Any:
+def permissions_of(
+    settings: Settings, folder: str | None, files: tuple[str, ...] = ()
+) -> "Permissions":
     """Return the Permissions of the command line, with the right to read `files`."""
     from sexplang.runtime import Permissions
 
@@ -112,7 +115,7 @@ def outcome_of(
     limits: "Limits | None" = None,
     *,
     traced: bool = False,
-) -> Any:
+) -> "Outcome":
     """Run the program until it ends or waits; return Done, Failed or Suspended."""
     from sexplang.machine import Slice
     from sexplang.runs.assembly import begin
@@ -127,14 +130,3 @@ def has_tasks(program: Program) -> bool:
     """Return whether the program, or a plan that it runs or proposes, needs tasks."""
     names = {each.name for each in program.sources}
     return bool(program.tasks) or not names.isdisjoint({"std/plans", "std/subplans"})
-
-
-def system_of(
-    program: Program, settings: Settings, limits: "Limits", tools: dict[str, Any] | None = None
-) -> Any:
-    """Return the TaskSystem of a run; None for a program without tasks."""
-    if not has_tasks(program):
-        return None
-    from sexplang.runs.assembly import task_system
-
-    return task_system(program, terms_of(program, {}, settings, limits, tools=tools))

@@ -32,10 +32,12 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_of
-from sexplang.terms.values.value import Fault, Value
+from sexplang.terms.values.value import Fault, Record, Value
 
 if TYPE_CHECKING:
     from sexplang.hosts.terminal.progress import Progress
+    from sexplang.machine import Done, Failed, Suspended
+    from sexplang.runtime import Journal
     from sexplang.runtime.mcp import Servers
     from sexplang.runtime.traces.tree import Trace
 
@@ -152,6 +154,7 @@ def perform(
     `servers` are those that were started already. Return the exit status.
     """
     from sexplang.guards.interrupt import interruptible
+    from sexplang.machine import Failed, Suspended
 
     try:
         settings = apply_configuration(settings, _folder(settings))
@@ -160,19 +163,9 @@ def perform(
         servers = servers or servers_of(settings, _folder(settings))
     except Diagnostics as found:
         return say_all(found.diagnostics, MISUSE, settings)
-    if program.tasks:
-        from sexplang.runtime.models import warm_up
-
-        warm_up(settings.models, [task.template.model_name for task in program.tasks])
-    if program.tasks or settings.model:
-        from sexplang.runtime import Refusal
-        from sexplang.runtime.models import check_models, check_scripts
-
-        try:
-            check_models(settings.models)
-            check_scripts(settings.models)
-        except Refusal as refusal:
-            return say_error(refusal.error, program, source, settings)
+    unusable = _prepare_models(settings, program)
+    if unusable is not None:
+        return say_error(unusable, program, source, settings)
     journal = progress = trace = None
     unwritten: list[str] = []
     if _is_followed(settings, program):  # before anything happens, even if nothing will
@@ -199,10 +192,10 @@ def perform(
                 )
                 if trace is not None:
                     trace.advance(outcome)
-                if hasattr(outcome, "requests"):
-                    from sexplang.hosts.terminal.progress import watching
+                if isinstance(outcome, Suspended):
+                    from sexplang.hosts.terminal.progress import make_progress
 
-                    progress = progress or watching(settings)
+                    progress = progress or make_progress(settings)
                     outcome = drive_to_end(
                         settings, program, outcome, journal, servers, progress, trace
                     )
@@ -213,32 +206,68 @@ def perform(
                 servers.close()
         if budget and not settings.quiet:
             say_spending(outcome, progress is not None and progress.usage.is_asked)
-        error = getattr(outcome, "error", None)
         if trace is not None:
-            trace.finish(error)
-        if error is None:
-            try:
-                value = shaped(outcome.value)
-                write_value(settings, value)
-                failure = failure_of(value)
-                if trace is not None:
-                    sys.stdout.flush()
-            except Fault as fault:
-                error = error_of(fault)
-        status = DONE
-        if error is not None:
-            is_own = settings.way in (None, "s_expression")  # else the program is the Dispatcher's
-            trail = getattr(outcome, "trail", None) if is_own else None
-            status = say_error(error, program, source, settings, trail)
-        elif failure is not None:
-            status = say_failure(failure, program, source)
-        stopped = error or failure
+            trace.finish(outcome.error if isinstance(outcome, Failed) else None)
+        is_traced = trace is not None
+        stopped = _say_end(settings, program, source, outcome, shaped, is_traced)
         if stopped is not None and progress is not None and is_bound(stopped):
             say_kept(settings, progress.usage.plain())
+    status = DONE if stopped is None else FAILED
     if unwritten:  # the value is out already
         hint = "make room, or name another file: --trace FILE"
         return say_all((Diagnostic("trace-failed", unwritten[0], hint=hint),), status or FAILED)
     return status
+
+
+def _prepare_models(settings: Settings, program: Program) -> Record | None:
+    """Begin to load what a model needs. Return the error of a model that cannot be used."""
+    if program.tasks:
+        from sexplang.runtime.models import warm_up
+
+        warm_up(settings.models, [task.template.model_name for task in program.tasks])
+    if program.tasks or settings.model:
+        from sexplang.runtime import Refusal
+        from sexplang.runtime.models import check_models, check_scripts
+
+        try:
+            check_models(settings.models)
+            check_scripts(settings.models)
+        except Refusal as refusal:
+            return refusal.error
+    return None
+
+
+def _say_end(
+    settings: Settings,
+    program: Program,
+    source: Source,
+    outcome: "Done | Failed",
+    shaped: Callable[[Value], Value],
+    is_traced: bool,
+) -> Record | None:
+    """Write the value, or print the error. Return the error of a run, or of its FAILED value.
+
+    The value of a traced run is out before its traces are exported.
+    """
+    from sexplang.machine import Failed
+
+    if isinstance(outcome, Failed):
+        is_own = settings.way in (None, "s_expression")  # else the program is the Dispatcher's
+        say_error(outcome.error, program, source, settings, outcome.trail if is_own else None)
+        return outcome.error
+    try:
+        value = shaped(outcome.value)
+        write_value(settings, value)
+        if is_traced:
+            sys.stdout.flush()
+    except Fault as fault:
+        error = error_of(fault)
+        say_error(error, program, source, settings)
+        return error
+    failure = failure_of(value)
+    if failure is not None:
+        say_failure(failure, program, source)
+    return failure
 
 
 def _is_followed(settings: Settings, program: Program) -> bool:
@@ -254,28 +283,28 @@ def _is_followed(settings: Settings, program: Program) -> bool:
 def drive_to_end(
     settings: Settings,
     program: Program,
-    outcome: Any,
-    journal: Any,
-    servers: Any = None,
+    outcome: "Suspended",
+    journal: "Journal | None",
+    servers: "Servers | None" = None,
     progress: "Progress | None" = None,
     trace: "Trace | None" = None,
-) -> Any:
+) -> "Done | Failed":
     """Return the outcome at the end: perform requests, show progress, keep the record."""
-    from sexplang.hosts.terminal.progress import watching
+    from sexplang.hosts.terminal.progress import make_progress
     from sexplang.hosts.terminal.streams import person_at
     from sexplang.runtime import Journal, drive, performers
     from sexplang.runtime import Settings as RunSettings
 
     journal = journal or Journal()
-    progress = progress or watching(settings)
+    progress = progress or make_progress(settings)
 
     permissions = permissions_of(settings, _folder(settings), _list_input_files(settings, program))
     prepared = performers(
         RunSettings(
             run_id=journal.run_id,
             permissions=permissions,
-            write=_printing(settings),
-            log=_logging(settings, trace),
+            write=_make_print(settings),
+            log=_make_log(settings, trace),
             person=person_at(sys.stdin, sys.stderr),
             on_event=progress if trace is None else trace.wrap_watch(progress),
             models=settings.models,
@@ -308,7 +337,7 @@ def _list_input_files(settings: Settings, program: Program) -> tuple[str, ...]:
     return tuple(os.path.abspath(path) for name, _, path in pairs if name in files)
 
 
-def _printing(settings: Settings) -> Any:
+def _make_print(settings: Settings) -> Any:
     # With --json standard output holds one document and nothing else.
     stream = sys.stderr if settings.json else sys.stdout
 
@@ -323,7 +352,7 @@ def _printing(settings: Settings) -> Any:
     return write
 
 
-def _logging(settings: Settings, trace: "Trace | None" = None) -> Any:
+def _make_log(settings: Settings, trace: "Trace | None" = None) -> Any:
     from sexplang.hosts.settings.trace_options import mark_line
     from sexplang.hosts.terminal.show import draw_hidden
 

@@ -58,7 +58,7 @@ def _task(
     settings = evolve(settings, folder=_folder(places[0]), way="")
     source = Source("<task>", name)
     try:
-        find = _finding(places, settings)
+        find = _make_finder(places, settings)
         tasks = _tasks(places, find, name, settings.quiet)
     except Diagnostics as wrong:
         return say_all(wrong.diagnostics, status_of(wrong.diagnostics), settings)
@@ -86,7 +86,7 @@ def _task(
     except Diagnostics as wrong:
         return say_all(wrong.diagnostics, status_of(wrong.diagnostics), settings)
     except Fault as fault:
-        return say_fault(_beside(fault, name, places, find), _status(fault), settings)
+        return say_fault(_with_definition(fault, name, places, find), _status(fault), settings)
     odd = find_unused(settings.model, asked.program, arguments)
     if odd and not settings.quiet:
         say_all(odd, DONE)
@@ -112,7 +112,7 @@ def _task(
     return perform(settings, asked.program, asked.inputs, source, budget, shape, asked_already)
 
 
-def _beside(fault: Fault, name: str, places: tuple[str, ...], find: Any) -> Fault:
+def _with_definition(fault: Fault, name: str, places: tuple[str, ...], find: Any) -> Fault:
     """Return the fault with a hint that names the program file which defines the task, if one
     does."""
     from sexplang.runtime.files.missing_imports import find_definition
@@ -156,7 +156,7 @@ def describe_task(settings: Settings, places: tuple[str, ...], name: str | None)
     places = places or (".",)
     settings = evolve(settings, folder=_folder(places[0]))
     try:
-        find = _finding(places, settings)
+        find = _make_finder(places, settings)
         tasks = _tasks(places, find, name or "", settings.quiet)
         tool = () if name is None or name in tasks else _tool(settings, name, find)
     except Diagnostics as found:
@@ -258,7 +258,7 @@ def _tasks(places: Iterable[str], find: Any, asked: str, quiet: bool) -> Mapping
     return there.tasks
 
 
-def _finding(places: Iterable[str], settings: Settings) -> Any:
+def _make_finder(places: Iterable[str], settings: Settings) -> Any:
     from sexplang.runtime import Permissions
     from sexplang.runtime.files.source_finder import make_finder
 

@@ -10,7 +10,7 @@ from contextlib import redirect_stdout
 from typing import BinaryIO, cast
 
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
-from sexplang.package.process import restore_signals
+from sexplang.package.signals import restore_signals
 
 
 def serve() -> int:
@@ -19,7 +19,7 @@ def serve() -> int:
     The status is 1 if the editor left without `exit` or sent a message that is too large. Raises
     ModuleNotFoundError if pygls is missing.
     """
-    from sexplang.hosts.language_server.protocol import Incoming, TooLarge
+    from sexplang.hosts.language_server.protocol import LimitedInput, TooLarge
     from sexplang.hosts.language_server.server import server
 
     if sys.stdin is None:
@@ -33,7 +33,7 @@ def serve() -> int:
     # Only messages may go to standard output.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out, redirect_stdout(sys.stderr):
         try:
-            made.start_io(stdin=cast(BinaryIO, Incoming(sys.stdin.buffer)), stdout=out)
+            made.start_io(stdin=cast(BinaryIO, LimitedInput(sys.stdin.buffer)), stdout=out)
         except TooLarge as large:
             say(f"{large}; the connection is closed")
             return FAILED

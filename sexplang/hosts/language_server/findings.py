@@ -33,14 +33,14 @@ _TAGS = {
 
 
 @frozen
-class Checked:
+class DocumentReport:
     """The diagnostics of a document, and the effects of its functions if it has no errors."""
 
     findings: tuple[terms.Diagnostic, ...]
     effects: "tuple[Row, ...]" = ()
 
 
-def check_document(library: Library, name: str) -> Checked:
+def check_document(library: Library, name: str) -> DocumentReport:
     """Return what `check` finds in an open document."""
     source = library.source(name)
     found: list[terms.Diagnostic] = []
@@ -53,13 +53,13 @@ def check_document(library: Library, name: str) -> Checked:
         else:
             from sexplang.pipeline.pipeline import build, inspect
 
-            program = build(source, library.finding(name))
+            program = build(source, library.make_finder(name))
             report = inspect(program)
             found += [*program.warnings, *report.findings]
             effects = report.effects
     except terms.Diagnostics as wrong:
         found.extend(wrong.diagnostics)
-    return Checked(tuple(found), effects)
+    return DocumentReport(tuple(found), effects)
 
 
 def to_protocol(

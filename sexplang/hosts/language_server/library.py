@@ -42,7 +42,7 @@ class Library:
         """Return the source of an open document."""
         return Source(name, self.open.get(name, ""))
 
-    def finding(self, name: str) -> Find:
+    def make_finder(self, name: str) -> Find:
         """Return the function that finds the imports of a document and of its modules."""
         from sexplang.runtime import Permissions
         from sexplang.runtime.files.source_finder import make_finder
@@ -71,7 +71,7 @@ class Library:
         if path.startswith("std/"):
             return _standard(path)
         try:
-            return self.finding(document)(path, importer)
+            return self.make_finder(document)(path, importer)
         except Fault:
             return ()
 

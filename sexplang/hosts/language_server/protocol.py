@@ -39,7 +39,7 @@ class TooLarge(Exception):
     """A message announces more bytes than are read."""
 
 
-class Incoming:
+class LimitedInput:
     """Standard input, with a limit on the size of messages."""
 
     def __init__(self, stream: BinaryIO) -> None:

@@ -19,10 +19,8 @@ def headline(meaning: Meaning) -> str:
     if meaning.kind == "syntax":
         return ""
     shape = meaning.shape
-    if isinstance(shape, Primitive):
+    if isinstance(shape, (Primitive, Higher)):
         return _show_call(meaning.name, *shape.params.split())
-    if isinstance(shape, Higher):
-        return f"{shape.doc.partition('): ')[0]})"
     if isinstance(shape, Operation):
         optional = [f"[{name}]" for name in shape.params[shape.least :]]
         words = [*shape.params, "…"] if shape.rest else [*shape.params[: shape.least], *optional]

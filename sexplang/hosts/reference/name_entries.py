@@ -20,7 +20,7 @@ from sexplang.hosts.reference.meanings import Meaning
 from sexplang.hosts.reference.sentences import SENTENCES
 from sexplang.hosts.reference.signatures import Operand, operands
 from sexplang.terms.classes.node import frozen
-from sexplang.terms.values.value import Higher, Operation, Primitive
+from sexplang.terms.values.value import Operation, Primitive
 
 LANGUAGE = "language"
 PRELUDE = "prelude"
@@ -123,10 +123,6 @@ def _divide(meaning: Meaning) -> tuple[str, list[str]]:
     if meaning.kind == "module":
         return "\n".join(sorted(meaning.members)), []
     doc = read_documentation(meaning)
-    if isinstance(meaning.shape, Higher):
-        said = doc.partition("): ")[2] or doc
-        is_word = re.match(r"[a-z-]{2,}", said) is not None
-        return f"{said[0].upper() if is_word else said[0]}{said[1:]}.", []
     if isinstance(meaning.shape, (Primitive, Operation)):
         said, bracket, rest = doc.partition(f"({meaning.name}")
         if bracket:

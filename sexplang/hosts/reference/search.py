@@ -5,7 +5,7 @@ from functools import cache
 from math import log
 
 from sexplang.hosts.reference.name_entries import Entry
-from sexplang.terms.texts.words import roots, telling
+from sexplang.terms.texts.words import content_roots, roots
 
 MOST = 8
 """The most entries that a search gives."""
@@ -60,7 +60,7 @@ def search(query: str, entries: Iterable[Entry], most: int = MOST) -> list[Entry
     An entry that has more of the words comes first; among equals, one that has rarer words, and in
     its name. One that fits much less than the first is left out.
     """
-    wanted = [(root, _list_alike(root)) for root in sorted(telling(query) or roots(query))]
+    wanted = [(root, _list_alike(root)) for root in sorted(content_roots(query) or roots(query))]
     known = [(each, roots(each.name), roots(each.doc)) for each in entries]
     rows = [[_weigh(word, alike, name, doc) for word, alike in wanted] for _, name, doc in known]
     rarity = [

@@ -17,7 +17,7 @@ from sexplang.hosts.settings.configuration import apply_configuration
 from sexplang.hosts.settings.limit_options import limits_of
 from sexplang.hosts.settings.path_arguments import source_at
 from sexplang.hosts.settings.run_arguments import Settings
-from sexplang.package.process import is_ending
+from sexplang.package.signals import is_ending
 from sexplang.terms.diagnostic import Diagnostics
 
 _INSTALL = "pip install 'sexplang[repl]'"

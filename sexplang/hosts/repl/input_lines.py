@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from sexplang.hosts.tokens import CLOSING, OPENING, tokens
-from sexplang.package.process import is_ending
+from sexplang.package.signals import is_ending
 from sexplang.reader import read
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source

@@ -8,7 +8,7 @@ again with it, so that they have the new meaning. Values keep the old one.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from sexplang.compiler.forms.shapes import splice, word_of
+from sexplang.compiler.forms.shapes import shape_of, splice
 from sexplang.hosts.reference.meanings import read_definition, read_definitions
 from sexplang.pipeline.pipeline import Builder, Find, Plans
 from sexplang.terms.classes.node import define, evolve, field, frozen
@@ -92,7 +92,7 @@ class GrowingProgram:
         This includes functions that use such functions. A name that a `bind` only hides keeps its
         meaning.
         """
-        binds = [form for form in splice(forms) if word_of(form) == "bind"]
+        binds = [form for form in splice(forms) if _rebinds(form)]
         bound = {made.name for form in binds for made in read_definitions(form)}
         work = [
             name
@@ -110,7 +110,7 @@ class GrowingProgram:
         return found
 
 
-def beginning(find: Find) -> GrowingProgram:
+def begin_program(find: Find) -> GrowingProgram:
     """Return a program without pieces; `find` finds its imports."""
     return GrowingProgram(_Pieces(find, {}, {}, plan=Plans), Program((), (), (), {}))
 
@@ -138,7 +138,12 @@ def _same(one: Export, other: Export) -> bool:
 
 def _is_function(form: Form) -> bool:
     meaning = read_definition(form)
-    return meaning is not None and meaning.kind == "function" and word_of(form) == "define"
+    return meaning is not None and meaning.kind == "function" and not _rebinds(form)
+
+
+def _rebinds(form: Form) -> bool:
+    shape = shape_of(form)
+    return shape is not None and shape.rebinds
 
 
 def _target(form: Form) -> str:

@@ -1,10 +1,10 @@
 """The state of a session: it runs inputs, keeps definitions, shows values and errors."""
 
 import sys
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from sexplang.hosts.cli.programs import permissions_of, system_of
-from sexplang.hosts.repl.redefinition import GrowingProgram, beginning, in_pieces
+from sexplang.hosts.cli.programs import has_tasks, permissions_of, terms_of
+from sexplang.hosts.repl.redefinition import GrowingProgram, begin_program, in_pieces
 from sexplang.hosts.settings.limit_options import limits_of
 from sexplang.hosts.settings.mcp_options import describe_tools, servers_of
 from sexplang.hosts.settings.path_arguments import folder_of, source_at, text_at
@@ -18,6 +18,14 @@ from sexplang.terms.source import Source, Span
 from sexplang.terms.task import error_of
 from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault, Record, Value
+
+if TYPE_CHECKING:
+    from sexplang.hosts.terminal.progress import Progress
+    from sexplang.machine import Done, Failed, Suspended
+    from sexplang.machine.positions.traceback import Trail
+    from sexplang.runtime import Permissions
+    from sexplang.runtime.driver.events import Event
+    from sexplang.runtime.mcp import Servers
 
 LONGEST = 20_000
 """The most characters of a value that are shown."""
@@ -43,11 +51,11 @@ class Session:
     _inputs: int = 0
     _sources: dict[str, Source] = field(factory=dict)
     _model: Any = None
-    _serving: Any = None
-    _progress: Any = None
+    _serving: "Servers | None" = None
+    _progress: "Progress | None" = None
 
     def __attrs_post_init__(self) -> None:
-        self.growing = beginning(self._find)
+        self.growing = begin_program(self._find)
 
     def enter(self, text: str) -> None:
         """Run the forms of a text in order, up to the first that fails."""
@@ -57,7 +65,7 @@ class Session:
         source = Source(f"input {self._inputs}", text)
         try:
             for forms in in_pieces(read(source)):
-                if not self._ran(source, forms):
+                if not self._run(source, forms):
                     return
         except Diagnostics as found:
             self.refuse(found.diagnostics)
@@ -70,7 +78,7 @@ class Session:
             source = source_at(path)
             forms = read(source)
             folder, self.folder = self.folder, folder_of(path)
-            if not self._ran(source, forms, inputs):
+            if not self._run(source, forms, inputs):
                 self.folder = folder
         except Diagnostics as found:
             self.refuse(found.diagnostics)
@@ -111,9 +119,10 @@ class Session:
 
     # -- one piece
 
-    def _ran(self, source: Source, forms: tuple[Form, ...], inputs: tuple[str, ...] = ()) -> bool:
+    def _run(self, source: Source, forms: tuple[Form, ...], inputs: tuple[str, ...] = ()) -> bool:
         from sexplang.guards.interrupt import interruptible
-        from sexplang.machine import Slice, proceed
+        from sexplang.machine import Failed, Suspended
+        from sexplang.runs.assembly import proceed
 
         self._sources[source.name] = source
         grown = self.growing.extend(source, forms)
@@ -124,15 +133,16 @@ class Session:
         limits = limits_of(self.settings, self.folder)
         try:
             tools = describe_tools(self._servers(), program)
-            system = system_of(program, self.settings, limits, tools)
+            terms = terms_of(program, {}, self.settings, limits, tools=tools)
         except Fault as fault:
             self._fail(error_of(fault))
             return False
         with interruptible():
-            outcome: Any = proceed(program, standing, system, limits, slice=Slice())
-            if hasattr(outcome, "requests"):
+            uses = has_tasks(program)
+            outcome = proceed(program, standing, terms, has_tasks=uses, held=limits.held)
+            if isinstance(outcome, Suspended):
                 outcome = self._drive(outcome)
-        if hasattr(outcome, "error"):
+        if isinstance(outcome, Failed):
             self._fail(outcome.error, outcome.trail)
             return False
         self.before.append((self.growing, self.standing))
@@ -165,7 +175,7 @@ class Session:
             shown = f"{shown[:LONGEST]} … ({len(shown):,} characters)"
         print(shown, file=self.out, flush=True)
 
-    def _fail(self, error: Record, trail: Any = None) -> None:
+    def _fail(self, error: Record, trail: "Trail | None" = None) -> None:
         from sexplang.hosts.terminal.show import error_text
 
         self.failures += 1
@@ -179,10 +189,10 @@ class Session:
 
     # -- the world
 
-    def _permissions(self) -> Any:
+    def _permissions(self) -> "Permissions":
         return permissions_of(self.settings, self.folder)
 
-    def _servers(self) -> Any:
+    def _servers(self) -> "Servers | None":
         """Return the MCP servers, made once: a server keeps its state between inputs."""
         if self._serving is None:
             self._serving = servers_of(self.settings, self.folder)
@@ -198,7 +208,7 @@ class Session:
 
         return make_finder(self._permissions())(path, importer)
 
-    def _drive(self, outcome: Any) -> Any:
+    def _drive(self, outcome: "Suspended") -> "Done | Failed":
         from sexplang.hosts.terminal.progress import Progress
         from sexplang.hosts.terminal.streams import person_at
         from sexplang.package.process import hide
@@ -235,13 +245,13 @@ class Session:
             self._progress.close()
             self._progress = None
 
-    def _watch(self, event: Any) -> None:
+    def _watch(self, event: "Event") -> None:
         if self._progress is not None:
             self._progress(event)
 
     def _note_model(self, name: str, model: str, is_default: bool) -> None:
         if self._progress is not None:
-            self._progress.named(name, model, is_default)
+            self._progress.note_model(name, model, is_default)
 
     def _print(self, text: str) -> None:
         self.out.write(text)

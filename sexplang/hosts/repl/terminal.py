@@ -16,7 +16,7 @@ from sexplang.hosts.repl.colon_commands import ORDERS
 from sexplang.hosts.repl.definitions import candidates
 from sexplang.hosts.repl.input_lines import MORE, PROMPT, indentation, is_whole
 from sexplang.hosts.repl.session import Session
-from sexplang.package.process import is_ending
+from sexplang.package.signals import is_ending
 
 if TYPE_CHECKING:
     from prompt_toolkit.lexers import Lexer

@@ -41,7 +41,7 @@ def conversation(entries: Iterable[Entry]) -> Html | None:
         if is_compacted and len(said) <= len(messages):  # the same messages, some of them emptied
             new = messages[len(said) :]
         else:
-            new = _new(said, messages)
+            new = _select_new(said, messages)
         is_compacted = False
         parts += [_message(str(each.get("role")), each.get("content")) for each in new]
         reply = _reply(entry)
@@ -141,7 +141,7 @@ def _so_far(entry: Entry) -> str | None:
     return text if isinstance(text, str) and text else None
 
 
-def _new(said: list[Any], messages: list[Any]) -> list[Any]:
+def _select_new(said: list[Any], messages: list[Any]) -> list[Any]:
     """Return the messages that are new; all of them in another conversation."""
     if messages[: len(said)] == said:
         return messages[len(said) :]

@@ -63,7 +63,7 @@ def mermaid(nodes: list[Node]) -> str:
     return "\n".join([*lines, "  classDef failed stroke:#c00,color:#c00", ""])
 
 
-def drawing(nodes: list[Node]) -> Html:
+def draw(nodes: list[Node]) -> Html:
     """Return the graph as SVG."""
     width = max([node.column for node in nodes]) * (WIDE + GAP) + WIDE + 2
     height = max([node.line for node in nodes]) * (HIGH + 10) + HIGH + 2

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sexplang.hosts.report.conversation import SAYING, conversation, data, error_of, turn
 from sexplang.hosts.report.entries import Run, model_in_program, model_of, model_of_host
-from sexplang.hosts.report.graph import drawing, graph, mermaid
+from sexplang.hosts.report.graph import draw, graph, mermaid
 from sexplang.hosts.report.markup import Html, digest, inline_json, start, tag
 from sexplang.runtime.journal.recording_reader import Entry
 from sexplang.terms.json.tagged import dump
@@ -27,7 +27,7 @@ HEADS = ("what", "when", "seconds", "tokens", "US dollars", "tries")
 
 def page(run: Run) -> str:
     """Return the page of a run."""
-    style, script = _beside("page.css"), _beside("page.js")
+    style, script = _read_asset("page.css"), _read_asset("page.js")
     policy = f"default-src 'none'; style-src {digest(style)}; script-src {digest(script)}"
     head = tag(
         "head",
@@ -55,7 +55,7 @@ def page(run: Run) -> str:
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def _beside(name: str) -> str:
+def _read_asset(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
@@ -99,7 +99,7 @@ def _graph(run: Run) -> Iterator[Html]:
         yield tag(
             "details",
             tag("summary", tag("h2", "Graph")),
-            drawing(nodes),
+            draw(nodes),
             tag("details", tag("summary", "as Mermaid"), tag("pre", mermaid(nodes), id="mermaid")),
             open=True,
         )
@@ -137,7 +137,7 @@ def _tree(run: Run) -> Iterator[Html]:
             yield item
             continue
         entry, depth = item
-        yield _opening(run, entry, depth, order.get(entry.number))
+        yield _open_row(run, entry, depth, order.get(entry.number))
         below = [(each, depth + 1) for each in reversed(entry.below)]
         if depth < DEEPEST:
             work.append(close)
@@ -147,7 +147,7 @@ def _tree(run: Run) -> Iterator[Html]:
             work += below
 
 
-def _opening(run: Run, entry: Entry, depth: int, at: int | None) -> Html:
+def _open_row(run: Run, entry: Entry, depth: int, at: int | None) -> Html:
     """Return the start of a row with its details; its end follows the rows below."""
     total = run.sums[entry.number]
     is_open = bool(entry.below) and (depth < 3 or len(run.recording.rows) <= FEW)

@@ -34,7 +34,7 @@ def apply_configuration(settings: Settings, folder: str | None) -> Settings:
             raise wrong(path, "`single_flight` of `models` is true or false")
         for key, named in said.items():
             _check_model(key, named, path)
-        models = _with(models, {key: _beside(each, path) for key, each in said.items()}, path)
+        models = _with(models, {key: _resolve_file(each, path) for key, each in said.items()}, path)
         _declare(_table("secrets", path), path)
         single_flight = flight if single_flight is None else single_flight
     if models.credentials:
@@ -107,7 +107,7 @@ def _declare(said: dict[str, Any], path: str) -> None:
     wrap()
 
 
-def _beside(model: str, path: str) -> str:
+def _resolve_file(model: str, path: str) -> str:
     """Return a model's name with its file relative to the configuration."""
     scheme, colon, file = model.partition(":")
     if scheme not in ("local", "replay", "scripted") or not file:

@@ -25,21 +25,21 @@ def follow_run(
 
     `unwritten` receives messages about traces that their file could not take. Raises Refusal.
     """
-    from sexplang.hosts.terminal.progress import watching
+    from sexplang.hosts.terminal.progress import make_progress
     from sexplang.runtime import Journal
     from sexplang.runtime.models import with_default
-    from sexplang.runtime.traces import Tracing, start_trace
+    from sexplang.runtime.traces import TraceSettings, start_trace
     from sexplang.runtime.traces.recording_sink import RecordingSink
 
-    journal, progress = Journal(record=settings.record), watching(settings)
+    journal, progress = Journal(record=settings.record), make_progress(settings)
     ZONE_USE.set(journal.zones)
     name, models = _name(source), with_default(settings.models)
     beside: list[Sink] = []
     if settings.record:
         beside.append(RecordingSink(journal, name, models))
     if progress.live:
-        beside.append(progress.working)
-    tracing = Tracing(
+        beside.append(progress.work_tree)
+    tracing = TraceSettings(
         settings.trace,
         name,
         journal.run_id,

@@ -55,7 +55,7 @@ MARKS: dict[State, tuple[str, str]] = {
 """The sign and the rich style of each state of work."""
 
 
-def watching(settings: Settings) -> "Progress":
+def make_progress(settings: Settings) -> "Progress":
     """Return the Progress for a run with these settings."""
     from sexplang.runtime.models.prices import prices
 
@@ -102,7 +102,7 @@ class Progress:
     """Return columns and lines of the terminal; by default rich asks it."""
     every: float = TICK
     """Seconds between two drawings."""
-    working: WorkTree = field(init=False)
+    work_tree: WorkTree = field(init=False)
     """The sink of traces that keeps the tree of work."""
     _began: float = field(init=False)
     _drawing: Any = None
@@ -123,7 +123,7 @@ class Progress:
     def __attrs_post_init__(self) -> None:
         self.live = self.live and not self.quiet
         self._began = self.clock()
-        self.working = WorkTree(self._lock)
+        self.work_tree = WorkTree(self._lock)
 
     def __call__(self, event: Event) -> None:
         with self._lock:
@@ -229,7 +229,7 @@ class Progress:
             room = min(height - 1, MOST) if width > 2 else 0
             below = [*([draw_hidden(self._said)] if self._said else []), self._describe_counts(usd)]
             left = max(room - len(below), 0)
-            lines = self.working.lines(left, self._describe_request) or flat(
+            lines = self.work_tree.lines(left, self._describe_request) or flat(
                 self._calls_by_task(), left, self._describe_request
             )
             shown = [*map(_show_line, lines), *[(line, "") for line in below]] if room > 0 else []

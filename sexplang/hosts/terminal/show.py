@@ -43,7 +43,7 @@ def no_source(name: str) -> Source | None:
     return None
 
 
-def plainly(text: str, colour: str) -> str:
+def leave_plain(text: str, colour: str) -> str:
     return text
 
 
@@ -52,10 +52,10 @@ def colour(text: str, colour: str) -> str:
 
 
 def paint_for(stream: TextIO, environment: Any) -> Paint:
-    """Return `colour` for a terminal, `plainly` for anything else or with NO_COLOR
+    """Return `colour` for a terminal, `leave_plain` for anything else or with NO_COLOR
     (no-color.org)."""
     dumb = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
-    return colour if stream.isatty() and not dumb else plainly
+    return colour if stream.isatty() and not dumb else leave_plain
 
 
 def diagnostics_text(found: Sequence[Diagnostic], stream: TextIO) -> str:
@@ -105,7 +105,7 @@ def _call_line(call: dict[str, Any]) -> str:
     return f"{words}{at}" + (f", {times} times" if times > 1 else "")
 
 
-def show(diagnostic: Diagnostic, paint: Paint = plainly, has_page: bool = False) -> str:
+def show(diagnostic: Diagnostic, paint: Paint = leave_plain, has_page: bool = False) -> str:
     """Return a diagnostic as lines of text: title, source with carets, notes, hint."""
     severity = diagnostic.severity
     head = f"{paint(f'{severity}[{diagnostic.code}]', severity)}: "
@@ -123,7 +123,7 @@ def show(diagnostic: Diagnostic, paint: Paint = plainly, has_page: bool = False)
 def show_error(
     error: Record,
     find: FindSource = no_source,
-    paint: Paint = plainly,
+    paint: Paint = leave_plain,
     has_page: Callable[[str], bool] = lambda code: False,
     more: Iterable[tuple[str, str]] = (),
 ) -> str:

@@ -9,6 +9,7 @@ from unicodedata import normalize
 from sexplang.hosts.testing.cases import Test, report_malformed
 from sexplang.hosts.testing.request_patterns import fits, operation_of, show_request
 from sexplang.hosts.testing.test_programs import UNASKED, is_error, value_in, value_of_form
+from sexplang.machine import Done, Failed
 from sexplang.primitives import PRIMITIVES
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
@@ -26,29 +27,39 @@ _MOST = 60
 
 
 @frozen(eq=False)
-class Played:
-    """The run of a test: its outcome or fault, its requests, its output."""
+class ScriptedRun:
+    """The run of a test: its outcome or why it is no program, its requests, its output."""
 
-    outcome: Any = None
+    outcome: Done | Failed | None = None
     requests: Sequence[Request] = ()
     printed: Sequence[Request] = ()
     sources: Mapping[str, Source] = field(factory=dict)
     refused: tuple[Diagnostic, ...] = ()
 
     @property
+    def has_failed(self) -> bool:
+        """Whether it is no program, or ended with an error."""
+        return bool(self.refused) or self.error is not None
+
+    @property
     def error(self) -> Record | None:
-        return getattr(self.outcome, "error", None)
+        return self.outcome.error if isinstance(self.outcome, Failed) else None
 
     @property
     def trail(self) -> Any:
-        """Return the Trail of a failure, if it is known."""
-        return getattr(self.outcome, "trail", None)
+        """Return the Trail of a failure."""
+        return self.outcome.trail if isinstance(self.outcome, Failed) else None
+
+    @property
+    def value(self) -> Value:
+        """Return the value of a run that succeeded."""
+        assert isinstance(self.outcome, Done)
+        return self.outcome.value
 
 
-def compare(test: Test, played: Played, inputs: dict[str, Value]) -> tuple[Diagnostic, ...]:
+def compare(test: Test, played: ScriptedRun, inputs: dict[str, Value]) -> tuple[Diagnostic, ...]:
     """Return a diagnostic for every expectation that is not met."""
-    failed = played.refused or played.error is not None
-    if failed and "error" not in test.parts:
+    if played.has_failed and "error" not in test.parts:
         return (_fails(test, played),)
     return tuple(
         finding
@@ -58,7 +69,7 @@ def compare(test: Test, played: Played, inputs: dict[str, Value]) -> tuple[Diagn
     )
 
 
-def _fails(test: Test, played: Played) -> Diagnostic:
+def _fails(test: Test, played: ScriptedRun) -> Diagnostic:
     from sexplang.hosts.terminal.show import error_note
 
     assert played.error is not None
@@ -74,14 +85,14 @@ def _fails(test: Test, played: Played) -> Diagnostic:
 
 
 def _value(
-    test: Test, form: Form, played: Played, inputs: dict[str, Value]
+    test: Test, form: Form, played: ScriptedRun, inputs: dict[str, Value]
 ) -> Iterator[Diagnostic]:
-    if played.error is not None:
+    if played.has_failed:
         return
     wanted = value_of_form(test, form, inputs)
     if is_error(wanted):
         raise Diagnostics([report_malformed(form.span, f"this fails: {wanted.fields['message']}")])
-    given = played.outcome.value
+    given = played.value
     if isinstance(wanted, str) and isinstance(given, Record):
         # A TaskResult in the place of a text is its content.
         given = text(given)
@@ -90,9 +101,9 @@ def _value(
 
 
 def _pattern(
-    test: Test, form: Form, played: Played, inputs: dict[str, Value]
+    test: Test, form: Form, played: ScriptedRun, inputs: dict[str, Value]
 ) -> Iterator[Diagnostic]:
-    if played.error is not None:
+    if played.has_failed:
         return
     span = form.span
     value = Name("test:value", span=span)
@@ -106,7 +117,7 @@ def _pattern(
         span=span,
     )
     define = ListForm((Name("define-input", span=span), value), span=span)
-    given = played.outcome.value
+    given = played.value
     if value_in(test, (define, match), {**inputs, "test:value": given}) is not True:
         yield _differs(
             "the value does not fit the pattern", form, f"given {_cut(to_source(given))}"
@@ -114,7 +125,7 @@ def _pattern(
 
 
 def _error(
-    test: Test, form: Form, played: Played, inputs: dict[str, Value]
+    test: Test, form: Form, played: ScriptedRun, inputs: dict[str, Value]
 ) -> Iterator[Diagnostic]:
     reason, *words = form.items if isinstance(form, VectorForm) and form.items else (form,)
     wanted, parts = _word(reason), [_word(word) for word in words]
@@ -124,7 +135,7 @@ def _error(
         )
     codes, message = _failure(played)
     if not codes:
-        given = f"the value is {_cut(to_source(played.outcome.value))}"
+        given = f"the value is {_cut(to_source(played.value))}"
         yield _differs("the program does not fail", form, given)
     elif wanted not in codes:
         yield _differs(
@@ -134,7 +145,7 @@ def _error(
         yield _differs("the error says something else", form, _describe(played))
 
 
-def _failure(played: Played) -> tuple[set[str], str]:
+def _failure(played: ScriptedRun) -> tuple[set[str], str]:
     """Return the names that an error may be expected by, and its message."""
     if played.refused:
         messages = [f"{each.title} {each.hint or ''}" for each in played.refused]
@@ -148,7 +159,7 @@ def _failure(played: Played) -> tuple[set[str], str]:
     return {str(each) for each in named if each}, message
 
 
-def _describe(played: Played) -> str:
+def _describe(played: ScriptedRun) -> str:
     """Return a failure in words, with its traceback."""
     from sexplang.hosts.terminal.show import error_note, show
 
@@ -166,7 +177,7 @@ def _word(form: Form) -> str | None:
 
 
 def _requests(
-    test: Test, form: Form, played: Played, inputs: dict[str, Value]
+    test: Test, form: Form, played: ScriptedRun, inputs: dict[str, Value]
 ) -> Iterator[Diagnostic]:
     assert isinstance(form, VectorForm)
     named = {operation_of(pattern) for pattern in form.items}
@@ -191,7 +202,7 @@ def _requests(
 
 
 def _compare_printed(
-    test: Test, form: Form, played: Played, inputs: dict[str, Value]
+    test: Test, form: Form, played: ScriptedRun, inputs: dict[str, Value]
 ) -> Iterator[Diagnostic]:
     wanted = value_of_form(test, form, inputs)
     if not isinstance(wanted, str):

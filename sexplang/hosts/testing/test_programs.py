@@ -6,9 +6,10 @@ from typing import Any
 from sexplang.hosts.cli.programs import has_tasks
 from sexplang.hosts.settings.path_arguments import source_at
 from sexplang.hosts.testing.cases import Test, collect, report_malformed
-from sexplang.machine import start
-from sexplang.pipeline.pipeline import Builder, Plans, tasks
+from sexplang.machine import Failed, Outcome, Suspended
+from sexplang.pipeline.pipeline import Builder, Plans
 from sexplang.reader import read
+from sexplang.runs import assembly
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, Label, Literal, TableForm, VectorForm
 from sexplang.terms.program import Program
@@ -59,15 +60,11 @@ def check_tests(source: Source) -> tuple[Diagnostic, ...]:
     return tuple(found)
 
 
-def begin(test: Test, program: Program, inputs: dict[str, Value]) -> Any:
-    """Return the outcome of a test's program up to its first requests."""
-    system = None
-    if has_tasks(program):
-        system = tasks(
-            has_own_memory=program.handles("search-memory"),
-            max_task_depth=test.limits.max_task_depth,
-        )
-    return start(program, inputs, system, test.limits)
+def begin(test: Test, program: Program, inputs: dict[str, Value]) -> Outcome:
+    """Return the outcome of a test's program up to its first requests. The price of no model is
+    known."""
+    terms = assembly.terms_of(program, inputs, limits=test.limits, prices="none")
+    return assembly.begin(program, terms, has_tasks=has_tasks(program), held=test.limits.held)
 
 
 def value_of_form(test: Test, form: Form, inputs: dict[str, Value]) -> Value:
@@ -82,13 +79,13 @@ def value_of_form(test: Test, form: Form, inputs: dict[str, Value]) -> Value:
 def value_in(test: Test, forms: tuple[Form, ...], inputs: dict[str, Value]) -> Value:
     """Return the value of the last of some forms."""
     outcome = begin(test, build_program(test.source, (*test.common, *forms)), inputs)
-    while hasattr(outcome, "requests"):
+    while isinstance(outcome, Suspended):
         request = outcome.requests[0]
         if request.operation not in UNASKED:
             words = f"this asks for `{request.operation}`, but nobody answers here"
             raise Diagnostics([report_malformed(forms[-1].span, words)])
         outcome = outcome.resume(request.id)
-    return outcome.error if hasattr(outcome, "error") else outcome.value
+    return outcome.error if isinstance(outcome, Failed) else outcome.value
 
 
 def is_error(value: Value) -> bool:

@@ -4,10 +4,11 @@ from time import perf_counter
 from typing import Any
 
 from sexplang.hosts.testing.cases import Test
-from sexplang.hosts.testing.expectations import Played, compare
+from sexplang.hosts.testing.expectations import ScriptedRun, compare
 from sexplang.hosts.testing.request_patterns import show_request, suggest_pattern
 from sexplang.hosts.testing.script import Script, script_of
 from sexplang.hosts.testing.test_programs import begin, is_error, program_of, value_of_form
+from sexplang.machine import Suspended
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.effect import Request
@@ -56,11 +57,11 @@ def _findings(test: Test) -> tuple[Diagnostic, ...]:
     except Diagnostics as refused:
         if "error" not in test.parts:
             raise
-        return compare(test, Played(refused=refused.diagnostics), {})
+        return compare(test, ScriptedRun(refused=refused.diagnostics), {})
     inputs = _inputs(test, program)
     script = script_of(test, inputs)
     outcome = begin(test, program, inputs)
-    while hasattr(outcome, "requests"):
+    while isinstance(outcome, Suspended):
         answered = script.answer(outcome.requests)
         if answered is None:
             return (_report_unscripted(test, outcome.requests, script),)
@@ -68,7 +69,7 @@ def _findings(test: Test) -> tuple[Diagnostic, ...]:
         deliver = outcome.fail if is_error(reply) else outcome.resume
         outcome = deliver(request.id, reply)
     sources = {each.name: each for each in (test.source, *program.sources)}
-    played = Played(outcome, script.made, script.printed, sources)
+    played = ScriptedRun(outcome, script.made, script.printed, sources)
     return (*compare(test, played, inputs), *_report_unused(script))
 
 

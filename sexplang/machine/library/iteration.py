@@ -319,26 +319,30 @@ def partial_result(frame: Frame) -> tuple[str, Value] | None:
     return None
 
 
-WALKS: tuple[tuple[str, int, int | None, Entry, str], ...] = (
+Row: TypeAlias = tuple[str, int, int | None, Entry, str, str]
+"""A name, its least and most arguments, its entry, its parameters as in `f xs …`, and its doc."""
+
+WALKS: tuple[Row, ...] = (
     (
         "map",
         2,
         None,
         _on_lists("map", same),
-        "(map f xs …): f of each element, to the shortest list",
+        "f xs …",
+        "f of each element, to the shortest list.",
     ),
     (
         "for-each",
         2,
         None,
         _on_lists("for-each", _nothing),
-        "(for-each f xs …): f of each element; nil",
+        "f xs …",
+        "f of each element; nil.",
     ),
-    ("filter", 2, 2, _on_items("filter", _keep), "(filter p xs): the elements for which p holds"),
-    ("group-by", 2, 2, _on_items("group-by", group), "(group-by f xs): list of [key items]"),
-    ("fold", 3, 3, _fold("fold"), "(fold f init xs): calls (f acc x) from the left"),
-    ("reduce", 3, 3, _fold("reduce"), "(reduce f init xs): calls (f acc x) from the left"),
-    ("any?", 2, 2, _seek("any?", True), "(any? p xs): whether p holds for some element"),
-    ("all?", 2, 2, _seek("all?", False), "(all? p xs): whether p holds for every element"),
+    ("filter", 2, 2, _on_items("filter", _keep), "p xs", "The elements for which p holds."),
+    ("group-by", 2, 2, _on_items("group-by", group), "f xs", "List of [key items]."),
+    ("fold", 3, 3, _fold("fold"), "f init xs", "Calls (f acc x) from the left."),
+    ("reduce", 3, 3, _fold("reduce"), "f init xs", "Calls (f acc x) from the left."),
+    ("any?", 2, 2, _seek("any?", True), "p xs", "Whether p holds for some element."),
+    ("all?", 2, 2, _seek("all?", False), "p xs", "Whether p holds for every element."),
 )
-"""Names, arities, entries and usages of these functions."""

@@ -1,13 +1,11 @@
 """The table of the prelude functions that call back. Their calls may be captured and resumed."""
 
-from typing import Any
-
 from sexplang.machine.code.application import ENTRIES, LABELLED, apply
 from sexplang.machine.code.simple import locate
 from sexplang.machine.errors import error_from, user_error
 from sexplang.machine.exits import Fork
 from sexplang.machine.handlers import discard, fail
-from sexplang.machine.library.iteration import WALKS, items_of
+from sexplang.machine.library.iteration import WALKS, Row, items_of
 from sexplang.machine.library.merge_sort import sort, sort_by
 from sexplang.machine.scheduler.permits import call_with_permit
 from sexplang.machine.scheduler.plan_graphs import (
@@ -101,46 +99,47 @@ def _fork_map(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | N
     raise Fork(tuple([(_start, (function, item, span)) for item in items]), k, s, limit)
 
 
-_TABLE: tuple[tuple[str, int, int | None, Any, str], ...] = (
+_TABLE: tuple[Row, ...] = (
     *WALKS,
-    ("sort", 2, 2, sort, "(sort xs less?): stable"),
-    ("sort-by", 2, 3, sort_by, "(sort-by f xs [order]): by f of each, stable; downward by `>`"),
-    ("apply", 2, None, _apply, "(apply f x … xs): calls f with x … and the elements of xs"),
-    ("update", 3, 3, _update, "(update t k f): t with f of its value at k"),
-    ("raise", 1, 1, _raise, "(raise x): performs error"),
-    ("error", 1, None, _error, '(error "text" x …): raises a USER_ERROR'),
-    ("abandon", 1, 1, _abandon, "(abandon k): leaves the scopes that k holds"),
-    ("fork-map", 3, 3, _fork_map, "(fork-map f xs limit): f of each element, in branches"),
-    ("fork-graph", 3, 3, fork_graph, "(fork-graph f nodes after): f of each node, in its order"),
-    ("judge-plan", 2, 2, judge_plan, "(judge-plan plan limits): {plan}, or {reason} against it"),
-    ("task-bids", 1, 1, task_bids, "(task-bids node): which tasks would do a subtask, best first"),
-    ("in-node", 3, 3, in_node, "(in-node node budget f): calls f as the work of a plan's node"),
-    ("check-outputs", 2, 2, check_outputs, "(check-outputs node result): {artifacts missing}"),
-    ("run-plan", 4, 4, run_plan, "(run-plan text inputs allow budget): a model's program"),
+    ("sort", 2, 2, sort, "xs less?", "Stable."),
+    ("sort-by", 2, 3, sort_by, "f xs [order]", "By f of each, stable; downward by `>`."),
+    ("apply", 2, None, _apply, "f x … xs", "Calls f with x … and the elements of xs."),
+    ("update", 3, 3, _update, "t k f", "t with f of its value at k."),
+    ("raise", 1, 1, _raise, "x", "Performs error."),
+    ("error", 1, None, _error, '"text" x …', "Raises a USER_ERROR."),
+    ("abandon", 1, 1, _abandon, "k", "Leaves the scopes that k holds."),
+    ("fork-map", 3, 3, _fork_map, "f xs limit", "f of each element, in branches."),
+    ("fork-graph", 3, 3, fork_graph, "f nodes after", "f of each node, in its order."),
+    ("judge-plan", 2, 2, judge_plan, "plan limits", "{plan}, or {reason} against it."),
+    ("task-bids", 1, 1, task_bids, "node", "Which tasks would do a subtask, best first."),
+    ("in-node", 3, 3, in_node, "node budget f", "Calls f as the work of a plan's node."),
+    ("check-outputs", 2, 2, check_outputs, "node result", "{artifacts missing}."),
+    ("run-plan", 4, 4, run_plan, "text inputs allow budget", "A model's program."),
     (
         "with-permit",
         1,
         1,
         call_with_permit,
-        "(with-permit f): calls f, as one of at most 3 at a time",
+        "f",
+        "Calls f, as one of at most 3 at a time.",
     ),
-    ("in-place", 1, 1, call_with_permit, "(in-place f): the old name of with-permit"),
-    ("match-task", 1, 1, match_task, "(match-task request): the task that takes it"),
-    ("task-of", 1, 1, task_of, "(task-of subtype): the one task of a subtype, or nil"),
-    ("run-task", 3, 3, run_task, "(run-task task inputs overrides): calls a task"),
-    ("run-step", 3, 3, run_step, "(run-step f x overrides): calls f, a task with overrides"),
-    ("as-work", 3, 3, as_work, "(as-work kind name f): calls f; traces show it as one thing"),
-    ("subagent-limits", 0, 0, subagent_limits, "(subagent-limits): [seconds calls]"),
-    ("call-task", 1, None, call_result, "(call-task task x …): its call, as a TaskResult"),
-    ("continue", 2, 2, go_on, '(continue result "words"): its conversation, a TaskResult'),
-    ("answer", 1, 1, answer, "(answer result): what it answers; a FAILED one raises its error"),
-    ("task-result", 1, 2, make_result, "(task-result fields): a TaskResult"),
+    ("in-place", 1, 1, call_with_permit, "f", "The old name of with-permit."),
+    ("match-task", 1, 1, match_task, "request", "The task that takes it."),
+    ("task-of", 1, 1, task_of, "subtype", "The one task of a subtype, or nil."),
+    ("run-task", 3, 3, run_task, "task inputs overrides", "Calls a task."),
+    ("run-step", 3, 3, run_step, "f x overrides", "Calls f, a task with overrides."),
+    ("as-work", 3, 3, as_work, "kind name f", "Calls f; traces show it as one thing."),
+    ("subagent-limits", 0, 0, subagent_limits, "", "[seconds calls]."),
+    ("call-task", 1, None, call_result, "task x …", "Its call, as a TaskResult."),
+    ("continue", 2, 2, go_on, 'result "words"', "Its conversation, a TaskResult."),
+    ("answer", 1, 1, answer, "result", "What it answers; a FAILED one raises its error."),
+    ("task-result", 1, 2, make_result, "fields", "A TaskResult."),
 )
 
 HIGHER: dict[str, Higher] = {
-    name: Higher(name, least, most, doc) for name, least, most, _, doc in _TABLE
+    name: Higher(name, least, most, doc, params) for name, least, most, _, params, doc in _TABLE
 }
 """The prelude functions that call back, by name."""
 
-ENTRIES.update({name: entry for name, _, _, entry, _ in _TABLE})
+ENTRIES.update({name: entry for name, _, _, entry, _, _ in _TABLE})
 LABELLED["call-task"] = call_labelled

@@ -37,7 +37,7 @@ from sexplang.terms.task import (
     Session,
     cut_off,
     error_record,
-    together,
+    sum_parts,
 )
 from sexplang.terms.values.value import Record, Value
 
@@ -64,7 +64,7 @@ class PartialResults:
             return error
         if self.parts:
             before = {"usage": error.fields["details"].get("usage", {}), "text": ""}
-            error = cut_off(error, {**together([before, *self.parts]), "text": ""})
+            error = cut_off(error, {**sum_parts([before, *self.parts]), "text": ""})
         linked, cut = s[3].linked, self.cut
         if linked.tasks is None or not linked.known or not (cut.sessions or cut.inside or cut.done):
             return error
@@ -79,7 +79,7 @@ def errors_of_cancelled(graph: Forked, had: Mapping[int, PartialResults]) -> dic
         if each.cut.sessions or each.cut.inside:
             error = error_record("TASK_FAILURE", "cancelled", "the node was cancelled")
             if each.parts:
-                error = cut_off(error, together(each.parts))
+                error = cut_off(error, sum_parts(each.parts))
             cut_short = graph.s[3].linked.tasks.cut_short
             found[at] = cut_short(error, each.cut.sessions, each.cut)
     return found

@@ -113,7 +113,7 @@ def add(given: Value, amount: Value, unit: Value = "days") -> Value:
         else:
             time += timedelta(seconds=amount * _SECONDS[name])
     except (OverflowError, ValueError):
-        raise _beyond("date-add") from None
+        raise _report_year("date-add") from None
     is_day = moment.form == "date" and not (time.hour or time.minute or time.second)
     if moment.form == "date":
         return time.date().isoformat() if is_day else time.isoformat()
@@ -150,7 +150,7 @@ def _read(name: str, given: Value) -> _Moment:
         try:
             return _Moment(_EPOCH + timedelta(seconds=given), "seconds")
         except (OverflowError, ValueError):
-            raise _beyond(name) from None
+            raise _report_year(name) from None
     if type(given) in TEXTS or isinstance(given, Record):
         return _read_text(name, content(name, given))
     hint = "`(make-date parts)` makes a date of a table" if isinstance(given, dict) else None
@@ -192,7 +192,7 @@ def _local(name: str, given: Value, zone: Value) -> datetime:
     try:
         return moment.time.astimezone(place)
     except OverflowError:
-        raise _beyond(name) from None
+        raise _report_year(name) from None
 
 
 def _in_zone(name: str, time: datetime, zone: tzinfo) -> datetime:
@@ -281,5 +281,5 @@ def _bad(name: str, why: str) -> Fault:
     return Fault("bad-date", f"`{name}`: {why}")
 
 
-def _beyond(name: str) -> Fault:
+def _report_year(name: str) -> Fault:
     return out_of_range(name, "the date is not between the years 1 and 9999")

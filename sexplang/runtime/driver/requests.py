@@ -251,7 +251,7 @@ class SingleFlight:
 
 
 @frozen
-class _Interrupted:
+class _InterruptedCall:
     """The partial reply of a call that goes on no further."""
 
     part: Part
@@ -268,7 +268,7 @@ class InFlight:
     """Requests in flight, by id."""
     withdrawal_rows: dict[str, Row] = field(factory=dict)
     """Rows of the calls that the last delivery withdrew, by id."""
-    _progress: dict[str, "tuple[Request, Attempts | PendingCall | _Interrupted]"] = field(
+    _progress: dict[str, "tuple[Request, Attempts | PendingCall | _InterruptedCall]"] = field(
         factory=dict
     )
 
@@ -294,7 +294,7 @@ class InFlight:
         is delivered: the run may end, or withdraw the call, before that."""
         request, part = self.take_part(id)
         if request is not None:
-            self._progress[id] = request, _Interrupted(part)
+            self._progress[id] = request, _InterruptedCall(part)
         return part
 
     def so_far(self, id: str) -> Part:

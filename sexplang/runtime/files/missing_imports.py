@@ -35,7 +35,7 @@ def with_imports(
         return found
     own = {os.path.abspath(each.span.source.name) for each in found.diagnostics if each.span}
     files: dict[str, str] = {}
-    for path in _beside(folder):
+    for path in _list_neighbours(folder):
         if os.path.abspath(path) not in own:
             for name in wanted.intersection(_find_definitions(path, find)):
                 files.setdefault(name, os.path.basename(path))
@@ -49,7 +49,9 @@ def find_definition(
     name: str, folder: str, find: Callable[[str, str], tuple[Source, ...]]
 ) -> str | None:
     """Return the file of a folder that defines a name, or None."""
-    return next((path for path in _beside(folder) if name in _find_definitions(path, find)), None)
+    return next(
+        (path for path in _list_neighbours(folder) if name in _find_definitions(path, find)), None
+    )
 
 
 def _unbound(found: Diagnostic, folder: str) -> str:
@@ -61,7 +63,7 @@ def _unbound(found: Diagnostic, folder: str) -> str:
     return match[1] if match else ""
 
 
-def _beside(folder: str) -> list[str]:
+def _list_neighbours(folder: str) -> list[str]:
     with suppress(Diagnostics):  # the folder cannot be listed
         return list_sources(folder)[:_LOOKED_AT]
     return []

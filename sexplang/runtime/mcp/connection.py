@@ -89,7 +89,7 @@ class Connection:
             async with asyncio.timeout(self.server.seconds):
                 live = await self._ready()
         except TimeoutError:
-            raise self._late(name, "is not there yet") from None
+            raise self._refuse_late(name, "is not there yet") from None
         if tool not in live.tools:
             raise refuse_unknown_tool(name, live.tools, self.server.name)
         check_inputs(inputs, name)
@@ -165,7 +165,7 @@ class Connection:
     async def _refusal(self, error: MCPError, name: str, live: _Live) -> Refusal:
         message = error.message[:LONGEST]
         if error.code == REQUEST_TIMEOUT:
-            return self._late(name)
+            return self._refuse_late(name)
         if any(words in error.message for words in _LARGE):
             return make_task_failure(
                 "tool_execution_error",
@@ -195,7 +195,7 @@ class Connection:
             "look at what it said last; the next call begins with a new connection",
         )
 
-    def _late(self, name: str, why: str = "") -> Refusal:
+    def _refuse_late(self, name: str, why: str = "") -> Refusal:
         after = f": the MCP server `{self.server.name}` {why}" if why else ""
         return make_task_failure(
             "tool_execution_error",

@@ -113,7 +113,7 @@ def make_model(
     named: dict[str | None, tuple[str, Model]] = {}
     servers: dict[str, CircuitBreaker] = {}
 
-    def answering(asked_for: str | None) -> tuple[str, Model]:
+    def open_answering(asked_for: str | None) -> tuple[str, Model]:
         answer = choose_model(models, asked_for)
         name = answer.model or ""
         at = name, is_granted(answer, models)
@@ -129,7 +129,7 @@ def make_model(
         payload = check_payload(request.arguments[0] if request.arguments else None)
         asked_for = payload.get("model") or None
         if asked_for not in named:
-            named[asked_for] = answering(asked_for)
+            named[asked_for] = open_answering(asked_for)
         return payload, *named[asked_for]
 
     def perform(request: Request) -> Any:
@@ -291,12 +291,12 @@ def refuse_unknown_model(name: str, names: Sequence[str] = ()) -> Refusal:
         "configuration_error",
         "unknown-model",
         f"`{name}` does not name a model",
-        hint=_instead(name, names),
+        hint=_suggest_model(name, names),
         model=name,
     )
 
 
-def _instead(name: str, names: Sequence[str]) -> str:
+def _suggest_model(name: str, names: Sequence[str]) -> str:
     if name in names:
         return f"`{name}` leads back to itself: say which model it is, as in {name}=local"
     return did_you_mean(name, names, f"name one: {MODEL_CHOICES}")

@@ -11,7 +11,7 @@ from sexplang.runtime.files.surrogates import require_text
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.runtime.scripts.script_request import check_supervision, command_of
-from sexplang.terms.file_command import KNOWN, Listing, listing
+from sexplang.terms.file_command import KNOWN, Listing, parse_listing
 from sexplang.terms.texts.wildcards import split_pattern
 from sexplang.terms.values.value import Value
 
@@ -71,7 +71,7 @@ def _listing_of(given: tuple[Value, ...]) -> Listing:
             hint='for example (list-files ["find" "docs" "-name" "*.md"])',
         )
     words = tuple([require_text(word, "list-files") for word in given])
-    command = listing(words) if "\0" not in "".join(words) else "no word can hold NUL"
+    command = parse_listing(words) if "\0" not in "".join(words) else "no word can hold NUL"
     if isinstance(command, Listing):
         return command
     raise refuse(

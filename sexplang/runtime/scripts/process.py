@@ -152,7 +152,7 @@ def _start(command: Command, line: int) -> "subprocess.Popen[bytes]":
 
 async def _wait_until_gone(popen: "subprocess.Popen[bytes]") -> None:
     try:
-        await _over(popen)
+        await _wait_for_exit(popen)
         status = popen.wait()
     finally:
         reaper.end_guard(popen.pid)
@@ -160,7 +160,7 @@ async def _wait_until_gone(popen: "subprocess.Popen[bytes]") -> None:
         await anyio.sleep(SOON)
 
 
-async def _over(popen: "subprocess.Popen[bytes]") -> None:
+async def _wait_for_exit(popen: "subprocess.Popen[bytes]") -> None:
     try:
         file = os.pidfd_open(popen.pid)
     except ProcessLookupError:  # another thread has reaped it

@@ -29,7 +29,7 @@ PATH = "/v1/traces"
 
 
 @frozen
-class Tracing:
+class TraceSettings:
     """The settings of a run's traces."""
 
     target: "Target | None"
@@ -61,7 +61,7 @@ def is_wanted(target: "Target | None") -> bool:
     return any(os.environ.get(name, "").strip() for name in names)
 
 
-def start_trace(tracing: Tracing, *beside: "Sink") -> "Trace | None":
+def start_trace(tracing: TraceSettings, *beside: "Sink") -> "Trace | None":
     """Return the trace of a run that begins now, or None if it has no sinks. Raises a Refusal
     `trace-failed`."""
     spans = _spans(tracing) if is_wanted(tracing.target) else None
@@ -74,7 +74,7 @@ def start_trace(tracing: Tracing, *beside: "Sink") -> "Trace | None":
     return Trace(sinks[0] if len(sinks) == 1 else SinkGroup(sinks), tracing.since)
 
 
-def _spans(tracing: Tracing) -> "Spans | None":
+def _spans(tracing: TraceSettings) -> "Spans | None":
     """Return spans for a collector. None if only the environment asks for them and they are
     unavailable."""
     try:
@@ -104,7 +104,7 @@ def _spans(tracing: Tracing) -> "Spans | None":
     return None
 
 
-def _provider(tracing: Tracing) -> tuple["TracerProvider", Callable[[], None]]:
+def _provider(tracing: TraceSettings) -> tuple["TracerProvider", Callable[[], None]]:
     """Return the provider of spans and the function that flushes it."""
     target = tracing.target
     if target is not None and not isinstance(target, (str, os.PathLike)):
@@ -186,4 +186,4 @@ def _make_private(path: str) -> None:
         ) from None
 
 
-__all__ = ["Refusal", "Target", "Tracing", "is_wanted", "start_trace"]
+__all__ = ["Refusal", "Target", "TraceSettings", "is_wanted", "start_trace"]

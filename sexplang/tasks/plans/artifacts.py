@@ -59,7 +59,7 @@ def body_of(text: str) -> str:
     return body[language.end() : -len(_FENCE)].strip()
 
 
-def together(known: Artifacts, more: Artifacts) -> Artifacts:
+def merge(known: Artifacts, more: Artifacts) -> Artifacts:
     """Return the artifacts of both, each name once. A later one replaces an earlier one."""
     return tuple({each["name"]: each for each in (*known, *more)}.values())
 
@@ -71,7 +71,7 @@ def read_artifacts(result: Value) -> tuple[Artifacts, str | None]:
     notes = fields_of(fields.get("notes")) or {}
     found = artifacts_of(notes.get("artifacts")) or ()
     parsed = fields_of(fields.get("parsed_content"))
-    found = together(found, artifacts_of((parsed or {}).get("artifacts")) or ())
+    found = merge(found, artifacts_of((parsed or {}).get("artifacts")) or ())
     content = fields.get("content")
     if parsed is not None or not isinstance(result, Record) or not isinstance(content, str):
         return found, None
@@ -81,7 +81,7 @@ def read_artifacts(result: Value) -> tuple[Artifacts, str | None]:
     if more is None:
         return found, None
     words = said.get("content")
-    return together(found, more), words if isinstance(words, str) else None
+    return merge(found, more), words if isinstance(words, str) else None
 
 
 def outputs(node: Value, result: Value) -> dict[str, Value]:

@@ -106,7 +106,7 @@ Begin: TypeAlias = Callable[
 ]
 
 
-def foreseen(
+def foresee(
     matched: Matched,
     bid: Bid,
     begin: Begin,

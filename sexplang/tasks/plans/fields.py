@@ -31,7 +31,7 @@ _INDEX = re.compile(r"(?:sub-?|subtasks?[ _-]?\[?)?([0-9]{1,9})\]?", re.IGNORECA
 
 
 @frozen
-class Meant:
+class Interpretation:
     """The meaning of a value in another spelling, and the words for it."""
 
     value: Any
@@ -46,8 +46,8 @@ def letters(text: str) -> str:
 
 
 def from_json(value: Value) -> Any:
-    """Return the list or object that a JSON text holds, as a Meant. Else return the value. Halves
-    of surrogate pairs become `?`, as in every text of a model."""
+    """Return the list or object that a JSON text holds, as an Interpretation; any other value as it
+    is. Halves of surrogate pairs become `?`, as in every text of a model."""
     if not isinstance(value, str) or value.strip()[:1] not in ("[", "{"):
         return value
     twice: list[str] = []
@@ -56,7 +56,7 @@ def from_json(value: Value) -> Any:
     except (ValueError, RecursionError, Fault):
         return value
     kind = "an object" if isinstance(found, dict) else "a list"
-    return Meant(found, f"a text in JSON was read as {kind}", twice[0] if twice else None)
+    return Interpretation(found, f"a text in JSON was read as {kind}", twice[0] if twice else None)
 
 
 def amount(value: Value, unit: str, *, whole: bool) -> Any:
@@ -79,7 +79,7 @@ def amount(value: Value, unit: str, *, whole: bool) -> Any:
         return None
     if not isinstance(value, str):
         return meant if whole and not isinstance(value, int) else value
-    return Meant(meant, f"`{value}` was understood as {number(meant)} {unit}")
+    return Interpretation(meant, f"`{value}` was understood as {number(meant)} {unit}")
 
 
 def _number_in(text: str, units: dict[str, int]) -> float | None:
@@ -98,7 +98,7 @@ def flag(value: Value) -> Any:
     """Return the boolean. None if it is none."""
     if isinstance(value, str) and letters(value) in ("true", "false"):
         found = letters(value) == "true"
-        return Meant(found, f"`{value}` was understood as {'true' if found else 'false'}")
+        return Interpretation(found, f"`{value}` was understood as {'true' if found else 'false'}")
     return value if isinstance(value, bool) else None
 
 
@@ -126,7 +126,7 @@ def indexes(value: Value) -> Any:
         parts = [part.strip() for part in value.split(",")]
         listed = tuple(parts) if all(index(part) is not None for part in parts) else listed
     if isinstance(value, (str, Symbol)) or index(value) is not None:
-        return Meant(listed, f"`{_show(value)}` was read as a list")
+        return Interpretation(listed, f"`{_show(value)}` was read as a list")
     return None
 
 
@@ -149,7 +149,7 @@ def _show(value: Value) -> str:
 CAPS = ("seconds", "calls", "tokens", "usd")
 
 
-class Unfit(Exception):
+class UnfitField(Exception):
     """The failure of a field: the hint for it, and the part that is kept."""
 
     def __init__(self, words: str, kept: Value = None) -> None:
@@ -158,26 +158,26 @@ class Unfit(Exception):
 
 
 Read = Callable[[Value], Any]
-"""The reader of a field: its value, maybe as a Meant. Raises Unfit."""
+"""The reader of a field: its value, maybe as an Interpretation. Raises UnfitField."""
 
 
 def _texts(value: Value) -> Any:
     items = (value,) if isinstance(value, str) else value
     if not isinstance(items, (tuple, list)):
-        raise Unfit("write a list of strings")
+        raise UnfitField("write a list of strings")
     names = [item.name if isinstance(item, Symbol) else item for item in items]
     if not all(isinstance(name, str) and name.strip() for name in names):
-        raise Unfit("write a list of strings that are not empty")
+        raise UnfitField("write a list of strings that are not empty")
     if isinstance(value, str):
-        return Meant((value,), f"`{value}` was read as a list of one")
+        return Interpretation((value,), f"`{value}` was read as a list of one")
     return tuple(dict.fromkeys(names))
 
 
 def _read_paths(value: Value) -> Any:
     """Read paths below the program's folder, each in its shortest spelling."""
     found = _texts(value)
-    if isinstance(found, Meant):
-        return Meant(tuple(map(_path, found.value)), found.words)
+    if isinstance(found, Interpretation):
+        return Interpretation(tuple(map(_path, found.value)), found.words)
     return tuple(dict.fromkeys(map(_path, found)))
 
 
@@ -186,7 +186,7 @@ def _path(text: str) -> str:
     parts: list[str] = []
     for part in text.split("/"):
         if text.startswith("/") or (part == ".." and not parts):
-            raise Unfit("write paths below the program's folder, such as src/parser")
+            raise UnfitField("write paths below the program's folder, such as src/parser")
         if part == "..":
             parts.pop()
         elif part not in ("", "."):
@@ -198,9 +198,9 @@ def _indexes(value: Value) -> Any:
     """Read indexes as texts. The judge reports the invalid ones."""
     found = indexes(value)
     if found is None:
-        raise Unfit("write a list of indexes from 0 on, for example [0, 2]")
-    if isinstance(found, Meant):
-        return Meant(_words(found.value), found.words)
+        raise UnfitField("write a list of indexes from 0 on, for example [0, 2]")
+    if isinstance(found, Interpretation):
+        return Interpretation(_words(found.value), found.words)
     return _words(found)
 
 
@@ -230,18 +230,18 @@ def _cap(value: Value) -> Any:
         name = letters(key)
         meant = amount(item, name, whole=name in ("calls", "tokens"))
         if name not in CAPS or meant is None or name in cap:
-            raise Unfit(_CAP)
-        if isinstance(meant, Meant):
+            raise UnfitField(_CAP)
+        if isinstance(meant, Interpretation):
             said.append(meant.words)
             meant = meant.value
         cap[name] = meant
-    return Meant(cap, ", ".join(said)) if said else cap
+    return Interpretation(cap, ", ".join(said)) if said else cap
 
 
 def _flag(value: Value) -> Any:
     found = flag(value)
     if found is None:
-        raise Unfit("write true or false")
+        raise UnfitField("write true or false")
     return found
 
 
@@ -250,7 +250,7 @@ def _artifacts(value: Value) -> Value:
     if found is not None:
         return found
     words = 'write a list of {"name": …, "type": …, "path": …} or {"name": …, "type": …, "text": …}'
-    raise Unfit(words, fitting_artifacts(value))
+    raise UnfitField(words, fitting_artifacts(value))
 
 
 def _word(words: tuple[str, ...]) -> Read:
@@ -260,8 +260,12 @@ def _word(words: tuple[str, ...]) -> Read:
         word = value.name if isinstance(value, Symbol) else value
         found = known.get(letters(word)) if isinstance(word, str) else None
         if found is None:
-            raise Unfit(f"write one of {', '.join(words)}")
-        return found if found == word else Meant(found, f"`{word}` was understood as `{found}`")
+            raise UnfitField(f"write one of {', '.join(words)}")
+        return (
+            found
+            if found == word
+            else Interpretation(found, f"`{word}` was understood as `{found}`")
+        )
 
     return read
 
@@ -274,14 +278,14 @@ def _stop(value: Value) -> Any:
     given = {letters(key): item for key, item in given.items()}
     description = given.get("description")
     if description is not None and not isinstance(description, str):
-        raise Unfit('write {"kind": …, "description": …}, the description a string')
+        raise UnfitField('write {"kind": …, "description": …}, the description a string')
     kind = _KIND(given.get("kind"))
-    if isinstance(kind, Meant):
-        return Meant({"kind": kind.value, "description": description or ""}, kind.words)
+    if isinstance(kind, Interpretation):
+        return Interpretation({"kind": kind.value, "description": description or ""}, kind.words)
     return {"kind": kind, "description": description or ""}
 
 
-def _like(name: str) -> Read:
+def _make_request_reader(name: str) -> Read:
     """Return the reader of a SubtaskRequest's field."""
 
     def read(value: Value) -> Any:
@@ -289,7 +293,7 @@ def _like(name: str) -> Read:
             value = value.name
         fits, words = REQUEST[name]
         if not fits(value):
-            raise Unfit(words.replace("a table", "an object"))
+            raise UnfitField(words.replace("a table", "an object"))
         return tuple(value) if isinstance(value, list) else value
 
     return read
@@ -298,7 +302,9 @@ def _like(name: str) -> Read:
 _KIND = _word(KINDS)
 
 SUBTASK: dict[str, Read] = {
-    **{name: _like(name) for name in ("description", "name", "inputs", "file_paths")},
+    **{
+        name: _make_request_reader(name) for name in ("description", "name", "inputs", "file_paths")
+    },
     "template_hints": _texts,
     "required_capabilities": _texts,
     "depends_on_subtasks": _indexes,

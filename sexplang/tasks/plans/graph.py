@@ -13,14 +13,14 @@ from sexplang.terms.values.value import Value
 After: TypeAlias = list[set[int]]
 
 
-class Refused(Exception):
+class PlanRefused(Exception):
     """The reasons against a plan, for its proposer."""
 
 
 def refuse(reasons: list[str]) -> None:
-    """Raise Refused if there are reasons."""
+    """Raise PlanRefused if there are reasons."""
     if reasons:
-        raise Refused("; ".join(reasons))
+        raise PlanRefused("; ".join(reasons))
 
 
 def dependencies(subtasks: tuple[dict[str, Value], ...]) -> tuple[After, list[str]]:

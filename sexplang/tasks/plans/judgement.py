@@ -14,7 +14,7 @@ from typing import TypeAlias
 from sexplang.tasks.plans.fields import CAPS
 from sexplang.tasks.plans.graph import (
     After,
-    Refused,
+    PlanRefused,
     dependencies,
     levels,
     order_overlaps,
@@ -56,7 +56,7 @@ def judge(foresee: Foresee, plan: Value, lower: Value, around: Standing) -> Judg
     around = evolve(around, limits=limits)
     try:
         return Judgement(_judge_plan(foresee, read.fields, around, read.warnings))
-    except Refused as refused:
+    except PlanRefused as refused:
         return Judgement(None, f"{refused}; {_SIMPLER}")
 
 
@@ -183,7 +183,7 @@ def _merge_duplicates(
     subtasks: tuple[dict[str, Value], ...], after: After
 ) -> tuple[list[int], list[tuple[int, int]]]:
     """Return the subtasks that are kept, and each duplicate with the subtask that it repeats. The
-    successors of a duplicate follow the original. Changes `after`. Raises Refused."""
+    successors of a duplicate follow the original. Changes `after`. Raises PlanRefused."""
     kept: list[int] = []
     merged = []
     for at, subtask in enumerate(subtasks):
@@ -192,7 +192,9 @@ def _merge_duplicates(
             kept.append(at)
             continue
         if reaches(after, at, first) or reaches(after, first, at):
-            raise Refused(f"subtask {at} repeats subtask {first}, and one comes after the other")
+            raise PlanRefused(
+                f"subtask {at} repeats subtask {first}, and one comes after the other"
+            )
         merged.append((at, first))
         after[first] |= after[at]
         for before in after:

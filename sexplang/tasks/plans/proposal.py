@@ -4,13 +4,13 @@ that a conversation has asked for so far.
 
 from typing import Any
 
-from sexplang.tasks.plans.artifacts import Artifacts, together
+from sexplang.tasks.plans.artifacts import Artifacts, merge
 from sexplang.tasks.plans.fields import (
     PLAN,
     SUBTASK,
-    Meant,
+    Interpretation,
     Read,
-    Unfit,
+    UnfitField,
     from_json,
     letters,
     names_of,
@@ -78,7 +78,7 @@ def proposal(value: Value, trusted: bool = False) -> Proposal:
 def _parse_text(value: Value, place: str, problems: dict[str, str], warnings: list[str]) -> Value:
     """Return the value, or the value of its JSON text."""
     found = from_json(value)
-    if not isinstance(found, Meant):
+    if not isinstance(found, Interpretation):
         return value
     if found.twice is not None:
         problems[place] = f"`{found.twice}` stands twice in this text in JSON: keep one"
@@ -185,12 +185,12 @@ def _fields(
             item = _parse_text(item, f"{place}{name}", problems, warnings)
         try:
             found = read(item)
-        except Unfit as unfit:
+        except UnfitField as unfit:
             problems[f"{place}{name}"] = str(unfit)
             if unfit.kept:
                 fields[name] = unfit.kept
             continue
-        if isinstance(found, Meant):
+        if isinstance(found, Interpretation):
             warnings.append(f"{place}{name}: {found.words}")
             found = found.value
         fields[name] = found
@@ -244,4 +244,4 @@ def with_artifacts(planning: Planning | None, read: Proposal) -> Planning:
     """Return the planning with the artifacts of a proposal, even of a refused one."""
     planning = planning or Planning()
     more = read.fields.get("artifacts")
-    return evolve(planning, artifacts=together(planning.artifacts, more)) if more else planning
+    return evolve(planning, artifacts=merge(planning.artifacts, more)) if more else planning

@@ -30,7 +30,7 @@ from sexplang.terms.file_command import words_of
 from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.task import Ask, Conversation, Perform, sign
 from sexplang.terms.texts import wildcards
-from sexplang.terms.texts.words import telling
+from sexplang.terms.texts.words import content_roots
 from sexplang.terms.values.sequences import LISTS
 from sexplang.terms.values.text import text
 from sexplang.terms.values.value import Fault, Record, Value
@@ -63,7 +63,7 @@ def wrap(tag: str, attribute: str, body: str) -> str:
     tags gets a fence on both ends: a word that follows from the whole body, so that its author
     cannot know it. The same body has the same fence, so that a conversation keeps its bytes."""
     if "<" in body and (found := _tag().search(body)):
-        closed = _closing().sub("&lt;", body[found.start() :])
+        closed = _closing_tags().sub("&lt;", body[found.start() :])
         fence = f' fence="{sign(body)[:16]}"'
         return f"<{tag}{attribute}{fence}>\n{body[: found.start()]}{closed}\n</{tag}{fence}>"
     return f"<{tag}{attribute}>\n{body}\n</{tag}>"
@@ -75,7 +75,7 @@ def _tag() -> re.Pattern[str]:
 
 
 @cache
-def _closing() -> re.Pattern[str]:
+def _closing_tags() -> re.Pattern[str]:
     return re.compile(rf"<(?={_UNSEEN}/{_UNSEEN}(?:{_TAGS})\b)", re.IGNORECASE)
 
 
@@ -163,7 +163,7 @@ class Piece:
 
 def pieces(gathering: Gathering, files: Iterable[tuple[str, str]]) -> list[Piece]:
     """Return the parts of the context in the order in which they are shown."""
-    wanted = telling(gathering.wanted) if gathering.wanted else None
+    wanted = content_roots(gathering.wanted) if gathering.wanted else None
     shown: list[Piece] = []
     for item in gathering.items:
         source, body = text(item["source"]), text(item["text"])
@@ -238,7 +238,7 @@ def is_relevant(wanted: frozenset[str] | None, body: str) -> bool:
     is."""
     if wanted is None:
         return True
-    known = telling(body)
+    known = content_roots(body)
     return len(wanted & known) >= OVERLAP * max(1, min(len(wanted), len(known)))
 
 
@@ -253,12 +253,12 @@ Gathered: TypeAlias = tuple[HandlerSession, Perform | None]
 """The session and its next request. With None, the model can be asked."""
 
 
-def naming(command: str) -> Ask:
+def ask_for_files(command: str) -> Ask:
     """Return the request for the files that a command names."""
     return Ask("list-files", (words_of(command) or (command,),), attempt=True)
 
 
-def searching(query: dict[str, Value]) -> Ask:
+def ask_memory(query: dict[str, Value]) -> Ask:
     """Return the request to the memory for a ContextGenerationInput."""
     known = {key: value for key, value in query.items() if value not in (None, "", {})}
     asked = {**known, "template_type": "atomic", "matching_strategy": "content", "limit": MATCHES}
@@ -270,7 +270,7 @@ def begin_lookups(session: HandlerSession, gathering: Gathering) -> Gathered:
     if gathering.lookups:
         asks = tuple([lookup.ask for lookup in gathering.lookups])
         return evolve(session, waits="lookups"), Perform(asks, together=True)
-    return _reading(session, gathering)
+    return _begin_reading(session, gathering)
 
 
 def read_lookups(session: HandlerSession, replies: tuple[Value, ...]) -> Gathered:
@@ -299,7 +299,7 @@ def read_lookups(session: HandlerSession, replies: tuple[Value, ...]) -> Gathere
     notes = {**session.setup.notes, "context_source": source}
     setup = evolve(session.setup, notes=notes)
     session = evolve(session, setup=setup, warnings=warnings, gathering=gathering)
-    session, perform = _reading(session, gathering)
+    session, perform = _begin_reading(session, gathering)
     if perform is None:
         return session, None
     return session, evolve(perform, items=own_items(gathering.items, gathering.paths))
@@ -347,7 +347,7 @@ def _read_command(lookup: Lookup, value: Value) -> tuple[tuple[str, ...], str]:
     return tuple(value), "" if value else f"`{command[:60]}` names no file that may be read"
 
 
-def _reading(session: HandlerSession, gathering: Gathering) -> Gathered:
+def _begin_reading(session: HandlerSession, gathering: Gathering) -> Gathered:
     if not gathering.paths:
         return files_read(session, ())
     asks = tuple(

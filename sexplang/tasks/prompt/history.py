@@ -55,7 +55,7 @@ def flaw_of(history: Sequence[Value]) -> str | None:
             return f"message {at} says nothing, and no provider takes that"
         blocks = [fields_of(block) or {} for block in content] if type(content) is tuple else []
         for nth, block in enumerate(blocks):
-            lack = _lack(block, fields["role"])
+            lack = _find_lack(block, fields["role"])
             if lack is not None:
                 return f"in content[{nth}] of message {at} {lack}"
         if sorted(called) != sorted(_ids(blocks, "tool_result", "tool_use_id")):
@@ -66,7 +66,7 @@ def flaw_of(history: Sequence[Value]) -> str | None:
     return "the calls of its last message have no results" if called else None
 
 
-def _lack(block: Block, role: Value) -> str | None:
+def _find_lack(block: Block, role: Value) -> str | None:
     """Return what a block lacks. A model's blocks of other types are opaque and sent unchanged.
     Programs write the user's blocks and those in results, so their types must be known."""
     match block:
@@ -121,7 +121,7 @@ def _is_answer(block: Block) -> bool:
     content = block.get("content")
     if isinstance(content, tuple):
         inner = [fields_of(each) or {} for each in content]
-        return not any(each.get("type") == "tool_use" or _lack(each, None) for each in inner)
+        return not any(each.get("type") == "tool_use" or _find_lack(each, None) for each in inner)
     return content is None or isinstance(content, str)
 
 

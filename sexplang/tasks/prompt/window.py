@@ -67,7 +67,7 @@ def windows(
         size = found.get(model)
         if size is None:
             name = answering.answer(model).model or model or ""
-            size = found[model] = floor(known[_beginning(name, known)] * fraction)
+            size = found[model] = floor(known[_find_prefix(name, known)] * fraction)
         return size
 
     return window
@@ -76,11 +76,11 @@ def windows(
 def output(name: str | None) -> int:
     """Return the default output tokens of a model's reply: its maximum, bounded by the part of its
     window that conversations leave."""
-    left = round(WINDOWS[_beginning(name or "", WINDOWS)] * (1 - FRACTION))
-    return min(left, OUTPUTS[_beginning(name or "", OUTPUTS)])
+    left = round(WINDOWS[_find_prefix(name or "", WINDOWS)] * (1 - FRACTION))
+    return min(left, OUTPUTS[_find_prefix(name or "", OUTPUTS)])
 
 
-def _beginning(name: str, known: Mapping[str, int]) -> str:
+def _find_prefix(name: str, known: Mapping[str, int]) -> str:
     """Return the longest known beginning of a name. `anthropic:claude-…` and `http://host#claude-…`
     are found by their ends."""
     names = (name, name.replace("#", ":").rsplit(":", 1)[-1])

@@ -8,7 +8,7 @@ request that no task takes goes to the only task of subtype `subtask`. The askin
 found only by its name.
 """
 
-from sexplang.tasks.failures import bad_input, nobody
+from sexplang.tasks.failures import bad_input, fail_unmatched
 from sexplang.tasks.plans.fields import letters
 from sexplang.tasks.plans.proposal import Proposal
 from sexplang.tasks.requests.definitions import signature_of
@@ -44,7 +44,7 @@ def match(
             raise report_malformed(read)
         named = reachable_tasks(tasks, conversations)
         if not named:
-            raise nobody(_none(read.fields, tasks, _name_of(conversations)), ())
+            raise fail_unmatched(_explain_no_match(read.fields, tasks, _name_of(conversations)), ())
         return _match(read.fields, named, _name_of(conversations))
     except Fault as fault:
         return error_of(fault)
@@ -109,7 +109,7 @@ def _match(request: dict[str, Value], named: tuple[Template, ...], asks: str | N
     if subtype is None and len(default) == 1:
         return make_match(default[0], "default", ranked)
     ranked = _rank(request, narrowed)
-    raise nobody(_message(request, ranked), _list_scores(ranked))
+    raise fail_unmatched(_message(request, ranked), _list_scores(ranked))
 
 
 def _subtype(request: dict[str, Value]) -> Value:
@@ -126,7 +126,7 @@ def _rank(request: dict[str, Value], templates: list[Template]) -> Scored:
         " ".join((request.get("name", ""), request.get("description", ""), *_hints(request)))
     )
     scored = [
-        (1.0 if _is_hinted(request, each) else _alike(asked, each), each) for each in templates
+        (1.0 if _is_hinted(request, each) else _similarity(asked, each), each) for each in templates
     ]
     return sorted(scored, key=lambda pair: (-pair[0], pair[1].name))
 
@@ -140,7 +140,7 @@ def _is_hinted(request: dict[str, Value], template: Template) -> bool:
     return letters(template.name) in [letters(hint) for hint in _hints(request)]
 
 
-def _alike(asked: frozenset[str], template: Template) -> float:
+def _similarity(asked: frozenset[str], template: Template) -> float:
     known = roots(f"{template.name} {template.own_description} {template.criteria}")
     union = len(asked | known)
     return len(asked & known) / union if union else 0.0
@@ -155,7 +155,9 @@ def _describe_match(by: str, template: Template, ranked: Scored | None) -> dict[
     return {"by": by, "score": scores.get(template.name), "others": others[:CANDIDATES]}
 
 
-def _none(request: dict[str, Value], tasks: tuple[Template, ...], asks: str | None) -> str:
+def _explain_no_match(
+    request: dict[str, Value], tasks: tuple[Template, ...], asks: str | None
+) -> str:
     """Describe why the asking task can have no task done."""
     clause = [name for each in tasks if each.name == asks for name in each.subtasks]
     if not clause:

@@ -14,7 +14,7 @@ from sexplang.tasks.prompt.media import is_file, is_image
 from sexplang.tasks.requests.subtask_request import FIELDS, fields_of, snake
 from sexplang.tasks.session import Block
 from sexplang.terms.classes.node import field, node
-from sexplang.terms.model.payload import OPTIONS, SHOWN, elsewhere, flaw, option_meant
+from sexplang.terms.model.payload import OPTIONS, SHOWN, flaw, option_meant, suggest_place
 from sexplang.terms.template import ContextManagement, HistoryConfig, Param, Template
 from sexplang.terms.values.value import Procedure, Record, Symbol, Value
 
@@ -393,7 +393,7 @@ def _options(given: dict[str, Value]) -> tuple[dict[str, Value], dict[str, str]]
         elif value is not None:
             why = flaw(key, value)
             if why is not None:
-                hint = elsewhere(key, value)
+                hint = suggest_place(key, value)
                 wrong[f"options.{key}"] = f"it {why}; {hint}" if hint else f"it {why}"
             read[key] = value
     return read, wrong

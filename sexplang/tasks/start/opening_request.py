@@ -9,11 +9,11 @@ from itertools import chain
 from sexplang.tasks.failures import bad_input
 from sexplang.tasks.prompt.context import (
     AUTOMATIC,
+    ask_for_files,
+    ask_memory,
     inherit_items,
-    naming,
     own_items,
     previous_text,
-    searching,
     sections,
     select_paths,
 )
@@ -144,7 +144,9 @@ def open_conversation(
             warnings = tuple([each for each in warnings if each != MINIMAL])
         if paths or items or previous or lookups:
             wanted = prompt if settings.inherit_context == "subset" else ""
-            gathering = _gathering(payload["system"], paths, items, previous, wanted, rules.folder)
+            gathering = _make_gathering(
+                payload["system"], paths, items, previous, wanted, rules.folder
+            )
             gathering = evolve(
                 gathering,
                 lookups=lookups,
@@ -208,7 +210,7 @@ def _request(
         payload.update(overrides.options)
     tokens = prepared.tool_tokens
     if overrides is not NO_OVERRIDES:
-        setup = _overridden(rules, setup, payload, overrides, depth)
+        setup = _override(rules, setup, payload, overrides, depth)
     if overrides.tools is not None:
         setup, payload["tools"] = with_tools(rules, setup, overrides.tools, prepared.template)
         tokens = tokens_in(json_text(payload["tools"]))
@@ -222,7 +224,7 @@ def _paths(rules: Rules, prepared: Prepared, overrides: Overrides, body: Body) -
     return unique(select_paths(paths, assembly, rules.folder), rules.folder)
 
 
-def _overridden(
+def _override(
     rules: Rules, setup: Setup, payload: HandlerPayload, overrides: Overrides, depth: int
 ) -> Setup:
     notes = setup.notes
@@ -268,7 +270,7 @@ def _lookups(
     source = template.file_paths.source
     lookups: tuple[Lookup, ...] = ()
     if overrides.file_paths is None and source != "literal":
-        asked = naming if source == "command" else _about
+        asked = ask_for_files if source == "command" else _about
         lookups = (Lookup(f"template_{source}", asked(body.files_text)),)
         if source != "command":
             # The template's description replaces the automatic lookup.
@@ -281,13 +283,13 @@ def _lookups(
             "template_subtype": overrides.subtype or template.subtype,
             "inputs": relevant,
         }
-        ask = evolve(searching(query), handled=not rules.memory)
+        ask = evolve(ask_memory(query), handled=not rules.memory)
         lookups += (Lookup(AUTOMATIC, ask, NO_MEMORY if settings.asks_fresh else ""),)
     return lookups
 
 
 def _about(words: str) -> Ask:
-    return searching({"query": words})
+    return ask_memory({"query": words})
 
 
 def _lower(one: int | None, other: int | None) -> int | None:
@@ -323,7 +325,7 @@ def _previous(
     return previous_text(overrides.previous_outputs, settings.accumulation_format, room), ()
 
 
-def _gathering(
+def _make_gathering(
     system: str,
     paths: tuple[str, ...],
     items: tuple[Value, ...],
@@ -360,7 +362,7 @@ def execute_body(prepared: Prepared, values: dict[str, Value]) -> tuple[str, Bod
     if prepared.criteria:
         _render(prepared.criteria, values, missing)
     if missing:
-        raise _missing(prepared, missing)
+        raise _fail_placeholders(prepared, missing)
     return prompt, Body(system, prepared.paths, files_text, description)
 
 
@@ -411,7 +413,7 @@ def _blank(prepared: Prepared) -> Fault:
     )
 
 
-def _missing(prepared: Prepared, missing: list[str]) -> Fault:
+def _fail_placeholders(prepared: Prepared, missing: list[str]) -> Fault:
     names = tuple(dict.fromkeys(missing))
     listed = ", ".join(f"`{{{{{name}}}}}`" for name in names)
     declared = " ".join(param.name for param in prepared.template.params) or "none"

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from sexplang.tasks import failures
 from sexplang.tasks.failures import misfit
-from sexplang.tasks.plans.artifacts import Artifacts, artifacts_of, together
+from sexplang.tasks.plans.artifacts import Artifacts, artifacts_of, merge
 from sexplang.tasks.plans.proposal import Planning, Proposal, proposal, with_artifacts
 from sexplang.tasks.prompt.history import record_history
 from sexplang.tasks.prompt.window import count_reply
@@ -306,7 +306,7 @@ def notes_of(session: HandlerSession, more: Artifacts = ()) -> dict[str, Value]:
     """Return `{subtasks artifacts subplans}`, each if there is any: the results of subtasks, the
     artifacts with `more`, and the answers to plans."""
     planning = session.planning or Planning()
-    artifacts = together(planning.artifacts, more)
+    artifacts = merge(planning.artifacts, more)
     notes = {"subtasks": planning.subtasks, "artifacts": artifacts, "subplans": planning.accepted}
     return {name: found for name, found in notes.items() if found}
 

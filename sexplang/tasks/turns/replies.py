@@ -207,7 +207,7 @@ def outcome(value: Value) -> tuple[str, bool]:
             return error_words(value), True
         if (fields_of(value) or {}).get("status") == "CONTINUATION":
             return json_text(_GOES_ON), True
-        said = "; ".join(_instead(value))
+        said = "; ".join(_note_other_task(value))
         return value_text(value) + (f"\n\n[{said}]" if said else ""), False
     except Fault as fault:
         if fault.code in MISTAKES:
@@ -224,7 +224,7 @@ _GOES_ON: dict[str, Value] = {
 }
 
 
-def _instead(value: Value) -> tuple[str, ...]:
+def _note_other_task(value: Value) -> tuple[str, ...]:
     """Return the note for a task that answered a request by another name. Other warnings of a
     subtask go to the notes: its answer may be JSON that the model asked for."""
     notes = _notes(value)
@@ -235,11 +235,11 @@ def _instead(value: Value) -> tuple[str, ...]:
 
 
 def _warnings_of(value: Value) -> tuple[str, ...]:
-    """Return the warnings of a subtask without those of `_instead`."""
+    """Return the warnings of a subtask without those of `_note_other_task`."""
     listed = _notes(value).get("warnings")
     if not isinstance(listed, tuple):
         return ()
-    before = _instead(value)
+    before = _note_other_task(value)
     return tuple([text(each) for each in listed if each not in before])
 
 
@@ -262,7 +262,7 @@ def collect_warnings(replies: tuple[Value, ...]) -> tuple[str, ...]:
     for value in replies:
         task = _notes(value).get("template_used")
         about = f"subtask `{text(task)}`: " if task is not None else "subtask: "
-        found += _instead(value)
+        found += _note_other_task(value)
         found += [about + said for said in _warnings_of(value)]
         found += _find_unanswered(value)
     for plan in [fields_of(value) or {} for value in replies if results_of(value)]:
@@ -295,7 +295,7 @@ def _count(value: Value) -> int:
     return value if type(value) is int and value > 0 else 0
 
 
-def halting(value: Value) -> Record | None:
+def find_halt(value: Value) -> Record | None:
     """Return the error that halted a chain of subtasks, if this is its result."""
     if not isinstance(value, Record) or value.fields.get("status") != "FAILED":
         return None

@@ -18,7 +18,7 @@ from sexplang.tasks.requests.match import candidates
 from sexplang.tasks.requests.subtask_request import SubtaskRequest, fields_of, subtask_request
 from sexplang.tasks.session import Block, Calls, HandlerSession, Rules, Setup
 from sexplang.tasks.start.call_settings import accumulates
-from sexplang.tasks.turns.replies import Reply, ToolUse, halting, outcome
+from sexplang.tasks.turns.replies import Reply, ToolUse, find_halt, outcome
 from sexplang.tasks.turns.replies import read_answer as answered_plan
 from sexplang.terms.classes.node import evolve, node
 from sexplang.terms.json.json_writer import json_text
@@ -136,10 +136,12 @@ def _catalogue_tools(
     first, *others = asking
     there = f"The tasks are those that `{first}` lists."
     words = {first: found.words, **dict.fromkeys(others, there)}
-    return {name: _naming(BUILT_IN[name], name, found, words[name]) for name in asking}
+    return {name: _with_task_names(BUILT_IN[name], name, found, words[name]) for name in asking}
 
 
-def _naming(tool: dict[str, Value], name: str, found: Catalogue, words: str) -> dict[str, Value]:
+def _with_task_names(
+    tool: dict[str, Value], name: str, found: Catalogue, words: str
+) -> dict[str, Value]:
     schema = tool["input_schema"]
     if found.names is not None:
         schema = _with_choices(schema, _TASK_NAMES[name], found.names)
@@ -337,7 +339,7 @@ def add_results(calls: Calls, replies: tuple[Value, ...]) -> Calls:
             continue
         words, is_error = outcome(value)
         results[at] = result_block(calls.ids[at], words, is_error=is_error)
-        halted = halting(value) or halted
+        halted = find_halt(value) or halted
     return evolve(calls, results=tuple(results), waiting=(), halted=halted)
 
 

@@ -30,7 +30,7 @@ from sexplang.tasks.turns.conversation_end import (
 from sexplang.tasks.turns.replies import (
     Reply,
     collect_warnings,
-    halting,
+    find_halt,
     model_reply,
     outcome,
     sum_usage,
@@ -136,7 +136,7 @@ def _model_answered(rules: Rules, session: HandlerSession, reply: Reply) -> Next
     session = _add_reply(session, reply)
     if reply.stop_reason in _ENDS:
         if reply.uses:
-            return _calling(rules, session, reply)
+            return _begin_calls(rules, session, reply)
         return _end_turn(rules, session, reply)
     then = _STOPS.get(reply.stop_reason or "")
     if then is None:
@@ -185,7 +185,7 @@ def _add_reply(session: HandlerSession, reply: Reply) -> HandlerSession:
 _NOTHING = ({"type": "text", "text": NOTHING},)
 
 
-def going_on(session: HandlerSession, text: str) -> HandlerSession:
+def check_turns(session: HandlerSession, text: str) -> HandlerSession:
     """Return the session if another turn is allowed. Raises Fault at the limit.
 
     The limit is checked when the model has spoken: after the last turn, no model reads a tool's
@@ -204,10 +204,10 @@ def going_on(session: HandlerSession, text: str) -> HandlerSession:
     return session
 
 
-def _calling(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
+def _begin_calls(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
     if not reply.uses:
         raise bad_reply("the model stopped to use a tool and called none", content=reply.text)
-    session = going_on(session, session.said + reply.text)
+    session = check_turns(session, session.said + reply.text)
     if "tool_choice" in session.payload:
         session = _free_tool_choice(session)
     session, asks, malformed = plan_calls(evolve(session, said=""), reply)
@@ -269,7 +269,7 @@ def _end_turn(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
             session = evolve(session, messages=session.messages[session.setup.earlier :])
         return session, Finished(result)
     session = evolve(
-        going_on(session, text),
+        check_turns(session, text),
         said="",
         asked_again=session.asked_again + 1,
         repairs=(*session.repairs, *question.repairs),
@@ -285,7 +285,7 @@ _CALL = re.compile(
 def _take_continuation(
     rules: Rules, session: HandlerSession, text: str, request: SubtaskRequest | Proposal
 ) -> Next:
-    session = going_on(session, text)
+    session = check_turns(session, text)
     if request.problems:
         session = evolve(session, refused=session.refused + 1)
         if isinstance(request, Proposal):
@@ -319,7 +319,7 @@ def _count_halt(rules: Rules, session: HandlerSession, error: Record) -> Handler
 
 def _subtask_answered(rules: Rules, session: HandlerSession, value: Value) -> Next:
     words, is_error = outcome(value)
-    error = halting(value)
+    error = find_halt(value)
     if error is not None:
         session = _count_halt(rules, session, error)
     opening = "The subtask failed:" if is_error else "The result of the subtask:"
@@ -352,14 +352,14 @@ def _count_refused_plan(rules: Rules, session: HandlerSession, reason: str) -> H
 
 def _go_on_paused(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
     if reply.uses:  # a call needs its result
-        return _calling(rules, session, reply)
+        return _begin_calls(rules, session, reply)
     session = evolve(session, said=session.said + reply.text)
-    session = going_on(session, session.said)
+    session = check_turns(session, session.said)
     return session, ask_model(session)
 
 
 _STOPS: dict[str, Callable[[Rules, HandlerSession, Reply], Next]] = {
-    "tool_use": _calling,
+    "tool_use": _begin_calls,
     "pause_turn": _go_on_paused,
     "compaction": _go_on_paused,
     "max_tokens": full,

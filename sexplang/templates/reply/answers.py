@@ -10,7 +10,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from sexplang.schemas.applicable_parts import Part, Speaking
+from sexplang.schemas.applicable_parts import Part, SchemaParts
 from sexplang.schemas.schema import Misfit
 from sexplang.schemas.type_check import TypeCheck, is_choice, show
 from sexplang.terms.classes.node import define, field
@@ -211,7 +211,7 @@ def with_integers(data: Any, schema: str | dict[str, Any] | None) -> Any:
     the integers that they stand for, at full precision."""
     if not isinstance(schema, dict) or not _has_fractions(data):
         return data
-    return _at(data, [schema], Speaking(References(schema), _BESIDE))
+    return _at(data, [schema], SchemaParts(References(schema), _BESIDE))
 
 
 def _has_fractions(data: Any) -> bool:
@@ -222,7 +222,7 @@ def _has_fractions(data: Any) -> bool:
     return isinstance(data, (float, Decimal))
 
 
-def _at(data: Any, parts: list[Any], speaking: Speaking) -> Any:
+def _at(data: Any, parts: list[Any], speaking: SchemaParts) -> Any:
     """Return data with integers, by the parts of the schema that apply to them."""
     about = speaking.about(parts)
     if not about:

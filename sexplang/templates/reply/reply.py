@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from sexplang.schemas.checker import Account, TooMuch
-from sexplang.schemas.schema import fits, misfit, opening, resolve
+from sexplang.schemas.schema import fits, misfit, opening_brackets, resolve
 from sexplang.templates.output_schemas import json_schema
 from sexplang.templates.reply.answers import AnswerFitter, bare, may_be_text, with_integers
 from sexplang.templates.reply.json_repair import GaveUp, repair
@@ -225,7 +225,7 @@ class _Text:
     ) -> list[Any]:
         """Return the JSON values of the wanted kind among words. Empty if brackets stand around
         that are not JSON, because the meaning is then uncertain."""
-        brackets = opening(self.schema)
+        brackets = opening_brackets(self.schema)
         decoder = each_key_once(note)
         found: list[Any] = []
         outside: list[str] = []

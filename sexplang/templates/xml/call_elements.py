@@ -39,7 +39,7 @@ def function_of(
     for finding in (*check_name(name), *gaps_in(written), *check_params(params)):
         attribute = "name" if finding.part == "name" else "params"
         report(finding.at(document.span(template, attribute)))
-    reading = _Reading(document, params, report)
+    reading = _CallReader(document, params, report)
     return TemplateNode(name, params, reading.call(template[0]), document.span(template))
 
 
@@ -47,11 +47,11 @@ def call_of(
     document: Document, call: "_Element", report: Callable[[Diagnostic], None]
 ) -> FunctionCallNode:
     """Return the node of a `<call>` by itself, without parameters."""
-    return _Reading(document, (), report).call(call)
+    return _CallReader(document, (), report).call(call)
 
 
 @frozen
-class _Reading:
+class _CallReader:
     document: Document
     params: tuple[str, ...]
     report: Callable[[Diagnostic], None]

@@ -294,7 +294,7 @@ def breaches(document: Document) -> list[Diagnostic]:
         return found
     validator = etree.XMLSchema(schema)
     if not validator.validate(document.root.getroottree()):
-        explained = Explained(document, vocabulary).all(islice(validator.error_log, _MOST))
+        explained = ErrorExplainer(document, vocabulary).all(islice(validator.error_log, _MOST))
         return list(islice(explained, _MOST))
     return list(islice(_check_rules(document, vocabulary, asserted), _MOST))
 
@@ -341,7 +341,7 @@ _ATTRIBUTE = re.compile(r"attribute '([^']+)'")
 
 
 @frozen
-class Explained:
+class ErrorExplainer:
     """lxml's errors as diagnostics: lxml gives the place, the vocabulary the alternatives."""
 
     document: Document

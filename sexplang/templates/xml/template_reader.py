@@ -16,7 +16,7 @@ from sexplang.terms.classes.node import evolve
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.model.payload import OPTIONS, flaw
 from sexplang.terms.source import Source, Span
-from sexplang.terms.template import Part, Template, answering
+from sexplang.terms.template import Part, Template, with_answer_format
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -105,7 +105,7 @@ def _template(
         returns = {} if read_type is None else read_type(written, span, module)
         template = evolve(template, returns=returns)
     found += _check(document, task, wrapper, template)
-    return answering(template)
+    return with_answer_format(template)
 
 
 def _find_returns(

@@ -29,7 +29,7 @@ _MOST_VIOLATIONS = 5
 
 
 @frozen(eq=False)
-class Found:
+class RepairedValue:
     """A value and the repairs that it took."""
 
     value: Value
@@ -37,20 +37,20 @@ class Found:
 
 
 @define(eq=False)
-class Failed(Exception):
+class ReplyFailure(Exception):
     """The failure of a reply. It has `violations` if the reply is XML that does not fit."""
 
     reason: str
     violations: tuple[str, ...] = ()
 
 
-def read_document(schema: Schema, document: "_Element", repairs: list[str]) -> Found:
-    """Return the value of a document. Raises Failed."""
+def read_document(schema: Schema, document: "_Element", repairs: list[str]) -> RepairedValue:
+    """Return the value of a document. Raises ReplyFailure."""
     if document.tag != schema.root.tag:
-        raise Failed(f"it begins with <{local(document)}>, not with <{schema.root.name}>")
+        raise ReplyFailure(f"it begins with <{local(document)}>, not with <{schema.root.name}>")
     most = MOST_ASSERTED if schema.has_assertions else MAX_NODES
     if sum(1 for _ in islice(document.iter(), most + 1)) > most:
-        raise Failed(f"it has more than {most:,} elements")
+        raise ReplyFailure(f"it has more than {most:,} elements")
     _spend(document, schema.root)
     try:
         found = list(islice(schema.breaches(document), _MOST_VIOLATIONS))
@@ -58,15 +58,15 @@ def read_document(schema: Schema, document: "_Element", repairs: list[str]) -> F
         raise
     except Exception as error:
         # An error of the library is no proof that the document fits.
-        raise Failed(f"it cannot be held to its schema ({type(error).__name__})") from None
+        raise ReplyFailure(f"it cannot be held to its schema ({type(error).__name__})") from None
     violations = tuple([f"{_place(error)}: {_reason(error)}" for error in found])
     if violations:
-        raise Failed("; ".join(violations), violations)
+        raise ReplyFailure("; ".join(violations), violations)
     try:
         value = Values(repairs.append).of(document, schema.root)
-    except Unvalued as why:
-        raise Failed(str(why), (str(why),)) from None
-    return Found(value, tuple(dict.fromkeys(repairs)))
+    except BadValue as why:
+        raise ReplyFailure(str(why), (str(why),)) from None
+    return RepairedValue(value, tuple(dict.fromkeys(repairs)))
 
 
 def _spend(document: "_Element", root: Element) -> None:
@@ -106,7 +106,7 @@ INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 NIL = f"{{{INSTANCE}}}nil"
 
 
-class Unvalued(Exception):
+class BadValue(Exception):
     """The failure of a text that stands for no value."""
 
 
@@ -117,7 +117,7 @@ class Values:
     note: Callable[[str], None]
 
     def of(self, element: "_Element", declared: Element) -> Value:
-        """Return the value of an element. Raises Unvalued."""
+        """Return the value of an element. Raises BadValue."""
         if element.get(NIL, "").strip() in ("true", "1"):
             return None
         type_ = declared.type
@@ -146,7 +146,7 @@ class Values:
         for each in element:
             name = local(each)
             if inside.get(name) and not children[name].repeats:
-                raise Unvalued(f"<{declared.name}> holds several <{name}>, and one is expected")
+                raise BadValue(f"<{declared.name}> holds several <{name}>, and one is expected")
             inside.setdefault(name, []).append(self.of(each, children[name].element))
         return {
             name: tuple(inside[name]) if child.repeats else inside[name][0]
@@ -168,7 +168,7 @@ class Values:
         try:
             value, lost = simple.value(text)
         except NoValue as why:
-            raise Unvalued(f"the value of {what} {why}: {text[:40]}") from None
+            raise BadValue(f"the value of {what} {why}: {text[:40]}") from None
         if lost:
             self.note(f"{lost} in {what}")
         return value

@@ -82,7 +82,7 @@ def _group(group: Group, indent: str, told: set[int]) -> Iterator[str]:
 
 def _part(part: Particle, indent: str, told: set[int], model: str) -> Iterator[str]:
     """Return the lines of a particle in a group of a model."""
-    often = _often(part)
+    often = _describe_number(part)
     if isinstance(part.term, Element):
         yield from _element(part.term, indent, often, told)
         return
@@ -95,7 +95,7 @@ def _part(part: Particle, indent: str, told: set[int], model: str) -> Iterator[s
     yield from _group(part.term, indent, told)
 
 
-def _often(part: Particle) -> str:
+def _describe_number(part: Particle) -> str:
     least, most = part.least, part.most
     if (least, most) == (1, 1):
         return ""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 from sexplang.templates.xml.structure import normal
 from sexplang.templates.xml.xml_parser import MAX_DEPTH, MAX_NODES
 from sexplang.templates.xsd.characters import Doubtful, unescape
-from sexplang.templates.xsd.documents import INSTANCE, NIL, Failed
+from sexplang.templates.xsd.documents import INSTANCE, NIL, ReplyFailure
 from sexplang.templates.xsd.shapes import Element, Type
 from sexplang.templates.xsd.simple import Simple
 from sexplang.templates.xsd.xsd_patterns import spend
@@ -109,7 +109,7 @@ class Repairs:
     elements: int = 0
 
     def document(self, at: int) -> tuple["_Element", int]:
-        """Return the document that begins at a tag, and its end. Raises Failed."""
+        """Return the document that begins at a tag, and its end. Raises ReplyFailure."""
         at = self._mark(at)
         while self.open:
             start = self.text.find("<", at, self.end)
@@ -120,11 +120,11 @@ class Repairs:
         assert self.root is not None
         return self.root, at
 
-    def refusal(self, at: int, why: str, due: str = "") -> Failed:
+    def refusal(self, at: int, why: str, due: str = "") -> ReplyFailure:
         """Return the failure at a place, with what was due."""
         line = self.text.count("\n", 0, at) + 1
         column = at - self.text.rfind("\n", 0, at)
-        return Failed(f"{why}, at line {line}, column {column}{due and f': {due}'}")
+        return ReplyFailure(f"{why}, at line {line}, column {column}{due and f': {due}'}")
 
     def _refuse(self, at: int, why: str, due: str = "") -> NoReturn:
         raise self.refusal(at, why, due)

@@ -10,7 +10,13 @@ from sexplang.schemas.checker import TooMuch
 from sexplang.templates.reply.reply import Reading, find_fences
 from sexplang.templates.xml.xml_parser import MAX_BYTES, parse
 from sexplang.templates.xsd.characters import forbidden, whole
-from sexplang.templates.xsd.documents import INSTANCE, NIL, Failed, Found, read_document
+from sexplang.templates.xsd.documents import (
+    INSTANCE,
+    NIL,
+    RepairedValue,
+    ReplyFailure,
+    read_document,
+)
 from sexplang.templates.xsd.repairs import MOST_MARKS, Repairs, names_of
 from sexplang.templates.xsd.xsd_patterns import BadXsd, share_account
 from sexplang.templates.xsd.xsd_schema import Schema, compile_xsd
@@ -29,21 +35,21 @@ def read_xml(text: str, xsd: str) -> Reading:
     try:
         schema = compile_xsd(xsd)
     except BadXsd as why:
-        return _refuse(Failed(f"what it should fit is no schema ({why})"), "document")
+        return _refuse(ReplyFailure(f"what it should fit is no schema ({why})"), "document")
     try:
         with share_account():
             found = _as_it_stands(schema, text) or _repair(schema, text)
-    except Failed as why:
+    except ReplyFailure as why:
         return _refuse(why, schema.root.name)
     except TooMuch as why:
-        return _refuse(Failed(str(why), (str(why),)), schema.root.name)
+        return _refuse(ReplyFailure(str(why), (str(why),)), schema.root.name)
     return Reading(found.value, _shorten(found.repairs))
 
 
-def _as_it_stands(schema: Schema, text: str) -> Found | None:
+def _as_it_stands(schema: Schema, text: str) -> RepairedValue | None:
     if len(text) > MAX_BYTES or text.count("<") + text.count("&") > MOST_MARKS:
         most = f"{MAX_BYTES:,} bytes, and {MOST_MARKS:,} of < and &"
-        raise Failed(f"it is more XML than a reply may hold: the most is {most}")
+        raise ReplyFailure(f"it is more XML than a reply may hold: the most is {most}")
     if _MARK.search(text):
         return None  # it may be a part of a text
     try:
@@ -51,7 +57,7 @@ def _as_it_stands(schema: Schema, text: str) -> Found | None:
     except Diagnostics as refused:
         if refused.diagnostics[0].code == "xml-too-large":
             hint = refused.diagnostics[0].hint
-            raise Failed(f"it is more XML than a reply may hold: {hint}") from None
+            raise ReplyFailure(f"it is more XML than a reply may hold: {hint}") from None
         return None
     # `xsi:type` would bend the schema.
     names = {str(name) for element in root.iter() for name in element.attrib}
@@ -59,24 +65,24 @@ def _as_it_stands(schema: Schema, text: str) -> Found | None:
         return None
     try:
         return read_document(schema, root, [])
-    except Failed:
+    except ReplyFailure:
         return None
 
 
-def _repair(schema: Schema, text: str) -> Found:
-    """Return the value of a text that does not fit as it stands. Raises Failed."""
+def _repair(schema: Schema, text: str) -> RepairedValue:
+    """Return the value of a text that does not fit as it stands. Raises ReplyFailure."""
     repairs: list[str] = []
     text = whole(text, repairs.append)
     character = forbidden(text)
     if character is not None:
-        raise Failed(f"it holds the character {character}, which XML does not have")
+        raise ReplyFailure(f"it holds the character {character}, which XML does not have")
     names = names_of(schema.names)
     root = schema.root.name
     tag, begin = ahead(text)
     begin = begin if names.find(tag) is None else 0
     first = names.within(text, begin, len(text))
     if first is None:
-        raise Failed(f"there is no <{root}> in it")
+        raise ReplyFailure(f"there is no <{root}> in it")
     at = first.start()
     fence = next((span for span in find_fences(text) if span[0] <= at < span[1]), None)
     start, end = fence or (begin, len(text))
@@ -94,19 +100,23 @@ def _repair(schema: Schema, text: str) -> Found:
 
 
 def _hold_words(around: tuple[str, str], document: str, root: str) -> None:
-    """Raise Failed if the words around a document may change its meaning."""
+    """Raise ReplyFailure if the words around a document may change its meaning."""
     before, after = around
     thought = is_open(before) or is_open(after)
     if thought:
-        raise Failed(f"<{root}> may stand in a part for thinking: {thought} has no other half")
+        raise ReplyFailure(
+            f"<{root}> may stand in a part for thinking: {thought} has no other half"
+        )
     if _DECLARES.search(before):
-        raise Failed("it declares a document type, which is not taken")
+        raise ReplyFailure("it declares a document type, which is not taken")
     if "\\" in document and ('"' in before or "'" in before):
-        raise Failed(f"<{root}> may stand in a string, and a \\ there may be an escape or not")
+        raise ReplyFailure(
+            f"<{root}> may stand in a string, and a \\ there may be an escape or not"
+        )
     if before.rstrip().endswith("~~"):
-        raise Failed(f"<{root}> may be struck out")
+        raise ReplyFailure(f"<{root}> may be struck out")
     if "<!--" in before or "<![CDATA[" in before:
-        raise Failed(f"<{root}> may stand in a comment or in CDATA")
+        raise ReplyFailure(f"<{root}> may stand in a comment or in CDATA")
 
 
 def _shorten(repairs: tuple[str, ...]) -> tuple[str, ...]:
@@ -115,7 +125,7 @@ def _shorten(repairs: tuple[str, ...]) -> tuple[str, ...]:
     return (*kept, f"and {rest} more") if rest else kept
 
 
-def _refuse(why: Failed, root: str) -> Reading:
+def _refuse(why: ReplyFailure, root: str) -> Reading:
     details: dict[str, Value] = {"expectedType": f"xml <{root}>", "actualType": "text"}
     if why.violations:
         details |= {"actualType": "xml", "violations": why.violations}

@@ -85,7 +85,7 @@ def with_floats(data: Any, note: Callable[[str], None]) -> Any:
         if not isinstance(leaf, Decimal):
             return leaf
         if is_whole(leaf):
-            note(_rounding(str(leaf), float(leaf)))
+            note(_describe_rounding(str(leaf), float(leaf)))
         return float(leaf)
 
     return _change(data, to_float)
@@ -146,7 +146,7 @@ def _exactly(number: float, text: str) -> Decimal | None:
     return written if number else _TINY.copy_sign(Decimal(repr(number)))
 
 
-def _rounding(text: str, number: float) -> str:
+def _describe_rounding(text: str, number: float) -> str:
     return f"rounded {text[:40]} to {number!r}"
 
 
@@ -176,7 +176,7 @@ def each_key_once(note: Callable[[str], None]) -> json.JSONDecoder:
         if written is None:
             return number
         if not is_whole(written):
-            note(_rounding(text, number))
+            note(_describe_rounding(text, number))
         return written if number.is_integer() else number
 
     return json.JSONDecoder(

@@ -218,7 +218,7 @@ def option_meant(key: str) -> str:
     return f"write {place}" if place else suggest_key(key, tuple(OPTIONS))
 
 
-def elsewhere(key: str, value: Any) -> str | None:
+def suggest_place(key: str, value: Any) -> str | None:
     """Return the right place of an entry of `provider`, for a task or its call."""
     closed = _find_closed_key(value) if key == "provider" and _is_table(value) else None
     if closed in OPTIONS:

@@ -81,7 +81,7 @@ def roots(text: str) -> frozenset[str]:
     return frozenset(map(_root, words(text)))
 
 
-def telling(text: str) -> frozenset[str]:
+def content_roots(text: str) -> frozenset[str]:
     """Return the roots of a text without the words that every text has."""
     return frozenset([_root(word) for word in words(text) if word not in IDLE])
 

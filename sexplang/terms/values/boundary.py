@@ -402,11 +402,11 @@ def _materialize(value: Value) -> Value:
             left -= len(item)
             if left < 0:
                 raise too_large()
-        made[id(item)] = _remade(item, kind, parts, made)
+        made[id(item)] = _remake(item, kind, parts, made)
     return made[id(value)]
 
 
-def _remade(item: Any, kind: type, parts: Any, made: dict[int, Any]) -> Any:
+def _remake(item: Any, kind: type, parts: Any, made: dict[int, Any]) -> Any:
     if kind is Rope:
         return whole_text(item)
     new = [made.get(id(part), part) if part.__class__ in _HOLDING else part for part in parts]

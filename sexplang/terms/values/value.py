@@ -96,12 +96,12 @@ class Higher(Procedure):
     least: int
     most: int | None
     doc: str = ""
+    params: str = ""
 
     @property
     def usage(self) -> str | None:
-        """A call with the names of its parameters, with which a doc begins."""
-        call = self.doc.partition("): ")[0]
-        return f"`{call})`" if call.startswith(f"({self.name}") else None
+        """A call with the names of its parameters; None if they are not known."""
+        return f"`({' '.join([self.name, *self.params.split()])})`" if self.doc else None
 
 
 @node(eq=False)

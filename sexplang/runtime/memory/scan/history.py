@@ -38,7 +38,7 @@ Changes = dict[str, Change]
 """The last change of each file, by path relative to the folder."""
 
 
-class _Failed(Exception):
+class _GitFailure(Exception):
     """git is missing or reported an error."""
 
 
@@ -48,7 +48,7 @@ def head_of(folder: str) -> str:
         return ""
     try:
         head = "".join(_git(folder, "rev-parse", "--verify", "--quiet", "HEAD")).strip()
-    except _Failed:
+    except _GitFailure:
         return ""
     return head if _COMMIT.fullmatch(head) else ""
 
@@ -64,7 +64,7 @@ def changes_since(folder: str, since: str, head: str) -> Changes | None:
             if side == "<":
                 return None
             found.setdefault(path, change)
-    except _Failed:
+    except _GitFailure:
         return None
     return found
 
@@ -77,7 +77,7 @@ def all_changes(folder: str, head: str, paths: Sequence[str] = ()) -> Changes:
             folder, head, paths=paths if len(paths) < _FEW else ()
         ):
             found.setdefault(path, change)
-    except _Failed:
+    except _GitFailure:
         return {}
     return found
 
@@ -122,14 +122,14 @@ def _git(folder: str, *words: str) -> Iterator[str]:
             stderr=subprocess.DEVNULL,
         )
     except OSError:
-        raise _Failed from None
+        raise _GitFailure from None
     assert process.stdout is not None
     decode = getincrementaldecoder("utf-8")("replace").decode
     try:
         while piece := process.stdout.read1(_PIECE):  # type: ignore[attr-defined]
             yield decode(piece)
         if process.wait() != 0:
-            raise _Failed
+            raise _GitFailure
     finally:
         process.kill()
         process.stdout.close()

@@ -98,7 +98,7 @@ def _connections(silence: float) -> Any:
 
 
 @frozen
-class Bounded:
+class BoundedResponse:
     """A response with a bounded body. Raises Refusal if it is longer."""
 
     response: Any

@@ -147,10 +147,10 @@ def _weights(path: str) -> str:
     from importlib.util import find_spec
 
     if find_spec("xllamacpp") is None:
-        raise missing("the engine of the local model is not installed")
+        raise refuse_missing("the engine of the local model is not installed")
     if path:
         if not os.path.isfile(path):
-            raise missing(f"there is no model file {path}")
+            raise refuse_missing(f"there is no model file {path}")
         if not _is_gguf(path):
             raise make_task_failure(
                 "configuration_error",
@@ -161,7 +161,7 @@ def _weights(path: str) -> str:
         return os.path.abspath(path)
     found = _find_shipped_weights()
     if found is None:
-        raise missing("the weights of the local model are not installed")
+        raise refuse_missing("the weights of the local model are not installed")
     return found
 
 
@@ -184,7 +184,7 @@ def _find_shipped_weights() -> str | None:
     return next((path for path in paths if os.path.isfile(path)), None)
 
 
-def missing(problem: str) -> Refusal:
+def refuse_missing(problem: str) -> Refusal:
     return make_task_failure(
         "configuration_error",
         "missing-model",

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from sexplang.runtime.driver.events import Said
 from sexplang.runtime.driver.requests import Watch
 from sexplang.runtime.models import Endpoint
-from sexplang.runtime.models.adapters.http_client import Bounded, server_at
+from sexplang.runtime.models.adapters.http_client import BoundedResponse, server_at
 from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulator
 from sexplang.runtime.models.payload_check import refuse_payload
 from sexplang.runtime.models.server_failures import (
@@ -175,7 +175,7 @@ def build_body(payload: dict[str, Any], model: str) -> dict[str, Any]:
         body["output_config"] = config
     for key, value in (payload.get("provider") or {}).items():
         if key != BETAS:
-            body[key] = _beside(key, body.get(key), value)
+            body[key] = _merge_setting(key, body.get(key), value)
     return body
 
 
@@ -204,7 +204,7 @@ def _output_config(payload: dict[str, Any]) -> dict[str, Any]:
     return config
 
 
-def _beside(key: str, own: Any, given: Any) -> Any:
+def _merge_setting(key: str, own: Any, given: Any) -> Any:
     """Merge a key of `provider` with the payload's setting of the same. Raises a Refusal for a
     contradiction."""
     if own is None:
@@ -267,7 +267,7 @@ async def _call(
     try:
         server = server_at(at, endpoint.silence)
         async with server.send({**body, "stream": True}, betas) as response:
-            parts = Bounded(response, at.display_name, endpoint.most_bytes)
+            parts = BoundedResponse(response, at.display_name, endpoint.most_bytes)
             if 300 <= response.status_code < 400:
                 raise refuse_redirect(response, at.display_name)
             if response.status_code >= 400:

@@ -203,12 +203,15 @@ class TypeCheck:
 
     def _unfit_fields(self, data: dict[str, Any], schema: Schema, path: str) -> Iterator[str]:
         properties = schema.get("properties", {})
+        is_closed = schema.get("additionalProperties") is False
         for name in schema.get("required", ()):
             if name not in data:
                 yield f"{_under(path, name)}: it is missing"
         for name, item in data.items():
             if name in properties:
                 yield from self._unfit(item, properties[name], _under(path, name))
+            elif is_closed:
+                yield f"{_under(path, name)}: there is no such field"
 
     def _by_schema(self, data: Any, schema: Schema, path: str) -> list[str]:
         wrong = misfit(data, self._document(schema), self.search, self.search)

@@ -3,6 +3,7 @@
 from functools import cache
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import strategies as st
 from support.examples import examples
@@ -290,3 +291,36 @@ def test_a_schema_of_other_words_is_checked_as_a_whole(schema, data, words):
 
     assert wrong is not None
     assert (words or "") in wrong.sentence
+
+
+KINDS = st.sampled_from(["string", "integer", "number", "boolean", "null", "array", "object"])
+DATA = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(NAMES),
+    lambda part: (
+        st.lists(part, max_size=2) | st.dictionaries(st.sampled_from(NAMES), part, max_size=3)
+    ),
+    max_leaves=6,
+)
+SCHEMAS = st.recursive(
+    st.booleans() | st.builds(dict, type=KINDS) | st.builds(dict, enum=st.lists(DATA, max_size=2)),
+    lambda part: (
+        st.fixed_dictionaries(
+            {"type": st.just("object")},
+            optional={
+                "properties": st.dictionaries(st.sampled_from(NAMES), part, max_size=3),
+                "required": st.lists(st.sampled_from(NAMES), max_size=2, unique=True),
+                "additionalProperties": st.booleans(),
+            },
+        )
+        | st.builds(lambda items: {"type": "array", "items": items}, part)
+        | st.builds(lambda each: {"anyOf": each}, st.lists(part, min_size=1, max_size=3))
+    ),
+    max_leaves=5,
+)
+
+
+@examples(200, 5_000, SCHEMAS.filter(lambda each: isinstance(each, dict)), DATA)
+def test_what_fits_no_schema_has_a_misfit(schema, data):
+    """The same as by the library of JSON Schema, and a misfit is always told."""
+    fitting = jsonschema.Draft202012Validator(schema).is_valid(data)
+    assert fitting == (misfit_of(value_of(data), schema) is None)

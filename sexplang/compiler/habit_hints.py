@@ -23,7 +23,7 @@ MOST_SHOWN = 160
 
 _NOUNS = frozenset(
     [
-        *("agent", "box", "cache", "cell", "class", "class-of", "clock", "constant", "date"),
+        *("agent", "ask", "box", "cache", "cell", "class", "class-of", "clock", "constant", "date"),
         *("datetime", "day", "default", "embedding", "env", "exception", "fail", "head"),
         *("hour", "in", "index", "info", "init", "input", "instant", "interface", "it", "item"),
         *("items", "key", "limit", "lines", "lock", "lookup", "max-of", "min-of", "minimum"),
@@ -237,8 +237,8 @@ def _match(pattern: _List, forms: Sequence[Form], is_form: bool) -> dict[str, st
             if inner is None:
                 return None
             bound.update(inner)
-        elif part in _FIXED:
-            if not isinstance(form, Name) or form.text != part:
+        elif _stands_for_itself(part):
+            if form.span.text != part:
                 return None
         elif is_form and part in _NAMED and not isinstance(form, Name):
             return None
@@ -247,14 +247,31 @@ def _match(pattern: _List, forms: Sequence[Form], is_form: bool) -> dict[str, st
     return bound if len(forms) == len(pattern) else None
 
 
-_FIXED = frozenset(("error", "else", "lambda", "values"))
-"""Words of a pattern that stand for themselves."""
+_FIXED = frozenset(
+    [
+        *("error", "else", "lambda", "values", "default", "otherwise", "in", "of", "list", "floor"),
+        *("truncate", "new", "int", "float", "str", "bool", "dict", "tuple"),
+    ]
+)
+
+
+def _stands_for_itself(part: str) -> bool:
+    """Return whether a word of a pattern is no place: a fixed one, a label, a number, a quoted
+    word, or one with a capital."""
+    return part in _FIXED or part.endswith(":") or not part[0].islower()
+
 
 _NAMED = frozenset(("name", "x", "y", "i", "acc", "a", "b"))
 """Words of the pattern of a form that stand for a name alone."""
 
 
 def _fill(template: str, bound: Mapping[str, str]) -> str:
-    """Return a template with the texts of the words."""
-    filled = re.sub(r"[^\s()\[\]{}\"]+", lambda found: bound.get(found[0], found[0]), template)
+    """Return a template with the texts of the words; `x.message` is a field of what x stands
+    for."""
+
+    def text_of(found: re.Match[str]) -> str:
+        head, dot, field = found[0].partition(".")
+        return bound.get(found[0], bound.get(head, head) + dot + field)
+
+    filled = re.sub(r"[^\s()\[\]{}\"]+", text_of, template)
     return re.sub(r" +(?=[ )\]])", "", filled)

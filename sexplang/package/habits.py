@@ -142,6 +142,9 @@ def _keys(name: str) -> Iterator[str]:
         if owner in ("str", "string", "string.prototype"):
             yield f"string-{member}"
         yield member.lstrip("-")
+    members = key.split(".")
+    for at in range(1, len(members) if members[0] else 0):
+        yield f"*.{'.'.join(members[at:])}"
 
 
 def _spellings(key: str) -> Iterator[str]:

@@ -111,6 +111,15 @@ def _primitive(node: CallPrimitive) -> Iterator[Diagnostic]:
 _FINDERS = ("index-of", "string-index", "string-index-right")
 
 
+_MAPS = ("map", "par-map")
+
+
+def _higher_name(node: Any) -> str:
+    callee = node.callee if isinstance(node, Call) else None
+    value = callee.value if isinstance(callee, Const) else None
+    return value.name if isinstance(value, Higher) else ""
+
+
 def _name(node: Any) -> str:
     return node.primitive.name if isinstance(node, CallPrimitive) else ""
 
@@ -158,6 +167,13 @@ def _branches(node: Par | Race) -> Iterator[Diagnostic]:
     if len(node.branches) == 1:
         (branch,) = node.branches
         text = branch.span.text
+        if isinstance(node, Par) and _higher_name(branch) in _MAPS:
+            rest = text.partition(" ")[2]
+            yield _warn(
+                branch,
+                "this is one branch: `par` gives a list with its one value",
+                f"write `(par-map {rest}`" if len(rest) < 80 else "write `(par-map f xs)`",
+            )
         if _name(branch) == "list" and text.startswith("["):
             word = "par" if isinstance(node, Par) else "race"
             inner = " ".join([each.span.text for each in branch.arguments])  # type: ignore[union-attr]

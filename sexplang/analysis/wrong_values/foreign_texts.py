@@ -22,8 +22,8 @@ _FORMATTED = {
 _MARKS = r"%(?:[-+0]?\d*(?:\.\d+)?[dsifgxr])|~[asd]|~,\d*f|\{\d*(?::[^{}]*)?\}"
 """The places of values in the formats of other languages, and of `format`."""
 
-_NAMED = r"(?<!\{)[$#]?\{([A-Za-z][\w.?!-]*)\}(?!\})"
-"""A name in braces."""
+_NAMED = r"(?<!\{)[$#]?\{(?P<one>[A-Za-z][\w.?!-]*)\}(?!\})|\{\{ *(?P<two>[A-Za-z][\w.?!-]*) *\}\}"
+"""A name in braces, single or double."""
 
 _REGEX = r"\\[dswbDSW]|\[[^\[\]]+\][*+?]?|\.[*+]|\(\?|^\^.|.\$$|\w\+$"
 """What only a regular expression has."""
@@ -49,7 +49,7 @@ def find_foreign_texts(program: Program, nodes: list[Any]) -> Iterator[Diagnosti
             continue
         if name in SHOWING:
             yield from _find_format(node, name, names)
-        elif name == "a task":
+        elif name in ("a task", "format"):
             yield from _find_interpolation(node, names)
         elif name in _LITERAL_PARTS and len(node.arguments) > _LITERAL_PARTS[name]:
             part = node.arguments[_LITERAL_PARTS[name]]
@@ -96,7 +96,7 @@ def _find_format(node: Any, name: str, names: set[str]) -> Iterator[Diagnostic]:
 def _find_interpolation(node: Any, names: set[str]) -> Iterator[Diagnostic]:
     for text in node.arguments:
         found = re.search(_NAMED, text.value) if _is_text(text) else None
-        if found is not None and found[1].partition(".")[0] in names:
+        if found is not None and _name_in(found).partition(".")[0] in names:
             yield _warn(
                 text,
                 f"a text has no values in it: `{found[0]}` stays as it is",
@@ -104,13 +104,19 @@ def _find_interpolation(node: Any, names: set[str]) -> Iterator[Diagnostic]:
             )
 
 
+def _name_in(found: re.Match[str]) -> str:
+    name = found["one"] or found["two"]
+    assert name is not None
+    return name
+
+
 def _join_values(text: str, names: set[str]) -> str:
     """Return the call of `str` that gives a text with its names filled in."""
     parts = []
     last = 0
     for found in re.finditer(_NAMED, text):
-        if found[1].partition(".")[0] in names:
-            parts += [f'"{text[last : found.start()]}"', found[1]]
+        if _name_in(found).partition(".")[0] in names:
+            parts += [f'"{text[last : found.start()]}"', _name_in(found)]
             last = found.end()
     parts.append(f'"{text[last:]}"')
     joined = " ".join([each for each in parts if each != '""'])

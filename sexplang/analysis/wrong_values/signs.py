@@ -3,12 +3,13 @@
 They are coarse and quick, and import little: a run without one does not load the slips.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from sexplang.analysis.own_nodes import own_units
 from sexplang.terms import core
 from sexplang.terms.program import Bind, Program
-from sexplang.terms.values.value import Higher, Operation, Task
+from sexplang.terms.values.value import Higher, Operation, Primitive, Task, symbol
 
 TOTALS = frozenset(("acc", "accumulator", "accum", "memo"))
 """Names of parameters for what a fold gave so far."""
@@ -21,6 +22,9 @@ IDLE = frozenset(("sort", "sort-by", "group-by", "update"))
 
 PLAIN = (core.Const, core.Local, core.Known, core.Lambda, core.MakeTable, core.Path)
 """The nodes without an effect."""
+
+OPERATORS = frozenset(("+", "-", "*", "/", "<", ">", "=", "<=", ">=", "!="))
+"""Functions that other languages write between their operands."""
 
 _WATCHED = frozenset(
     [
@@ -66,6 +70,36 @@ def _empty_names(node: core.Let) -> list[str]:
     return [name for name, each in pairs if isinstance(each, core.Const) and is_empty(each.value)]
 
 
+def is_function(value: Any) -> bool:
+    """Return whether a constant is a function of the library."""
+    return isinstance(value, (Primitive, Higher))
+
+
+def operator_between(before: Any, node: Any, after: Any) -> bool:
+    """Return whether a node is an operator as a value, and its neighbours are no functions."""
+    if type(node) is not core.Const or getattr(node.value, "name", "") not in OPERATORS:
+        return False
+    sides = [one.value if type(one) is core.Const else None for one in (before, after)]
+    return is_function(node.value) and not any(is_function(one) for one in sides)
+
+
+def has_pair(value: Any) -> bool:
+    """Return whether a constant has a list of two values with a dot between; program text has it,
+    too, for parameters."""
+    work = [value] if type(value) is tuple else []
+    found = False
+    while work:
+        items = work.pop()
+        if items and getattr(items[0], "name", "") in ("define", "lambda", "define-syntax"):
+            return False
+        found = found or (len(items) == 3 and items[1] is _DOT)
+        work += [each for each in items if type(each) is tuple]
+    return found
+
+
+_DOT = symbol(".")
+
+
 def _is_sign(program: Program, node: Any, empty: set[str]) -> bool:
     kind = type(node)
     if kind is core.CallPrimitive:
@@ -77,6 +111,8 @@ def _is_sign(program: Program, node: Any, empty: set[str]) -> bool:
         return _is_odd_test(node.test, empty)
     if kind is core.And or kind is core.Or:
         return any(_is_odd_test(each, empty) for each in node.items[:-1])
+    if kind is core.Const:
+        return type(node.value) is tuple and (has_pair(node.value) or _has_operator(node.value))
     if kind is core.Seq:
         return any(_is_idle(each) for each in node.items[:-1])
     if kind is core.Par or kind is core.Race:
@@ -90,8 +126,14 @@ def _is_odd_call(node: core.CallPrimitive, name: str, empty: set[str]) -> bool:
     constants = [each.value for each in node.arguments if type(each) is core.Const]
     if name == "not":
         return any(_is_odd_test(each, empty) for each in node.arguments)
-    if name in SHOWING:
-        return any(_has_marks(each) for each in constants)
+    if name in SHOWING or name == "format":
+        return any(_has_marks(each) or is_function(each) for each in constants)
+    if name == "list":
+        return _has_operator(constants)
+    if name in ("get", "has-key?", "put"):
+        is_path = any(isinstance(each, str) and "." in each for each in constants)
+        if is_path or type(node.arguments[-1]) is core.Lambda:
+            return True
     if name in _WATCHED:
         return any(isinstance(each, str) for each in constants)
     is_number = [isinstance(each, int) and each < 0 for each in constants]
@@ -109,8 +151,13 @@ def _is_odd_use(program: Program, node: core.Call, value: Any) -> bool:
     if name == "for-each":
         return any(type(one.body) in (core.Let, core.Seq, core.CallPrimitive) for one in functions)
     if name in SHOWING or isinstance(value, Task):
-        return any(type(each) is core.Const and _has_marks(each.value) for each in given)
+        values = [each.value for each in given if type(each) is core.Const]
+        return any(_has_marks(each) or is_function(each) for each in values)
     return False
+
+
+def _has_operator(values: Sequence[Any]) -> bool:
+    return any(is_function(each) and each.name in OPERATORS for each in values)
 
 
 def _has_marks(value: Any) -> bool:
@@ -120,7 +167,7 @@ def _has_marks(value: Any) -> bool:
 def _is_odd_test(node: Any, empty: set[str]) -> bool:
     kind = type(node)
     if kind is core.Const:
-        return is_empty(node.value)
+        return is_empty(node.value) or is_function(node.value)
     if kind is core.Local:
         return node.name in empty
     if kind is not core.CallPrimitive:

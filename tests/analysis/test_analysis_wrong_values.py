@@ -47,6 +47,29 @@ SLIPS = [
     ("(define (f xs) (get xs -1))", "foreign-call", "(last xs)"),
     ("(define (f xs) (equal? (index-of xs 1) -1))", "foreign-call", "(nil? (index-of xs 1))"),
     ("(loop 3 (lambda (i) (print i)))", "foreign-call", "what is to be done"),
+    ("(define (f xs) (par (map abs xs)))", "foreign-call", "(par-map abs xs)"),
+    ('(string-join ["green" "tea"])', "foreign-call", '(string-join ["green" "tea"] " ")'),
+    # Keys and defaults.
+    ('(define t {a: {b: 1}}) (get t "a.b")', "foreign-call", '(get-in t ["a" "b"])'),
+    ('(get {a: [5]} "a.0")', "foreign-call", '(get-in {a: [5]} ["a" 0])'),
+    ('(define t {a: {b: 1}}) (has-key? t "a.b")', "foreign-call", '(get-in t ["a"]) "b")'),
+    ('(define t {a: {b: 1}}) (put t "a.b" 2)', "foreign-call", '(put-in t ["a" "b"] 2)'),
+    ('(get {a: 1} "b" (lambda () 0))', "foreign-call", '(get {a: 1} "b" 0)'),
+    # Operators between their operands.
+    ('(str "a" + "b")', "foreign-call", '(str "a" "b")'),
+    ('(define (f n) (print "twice: " n * 2))', "foreign-call", "(* n 2)"),
+    ("(define (f n) [n * 2])", "foreign-call", "(* n 2)"),
+    ("(define (f n) (and n > 3))", "foreign-call", "(> n 3)"),
+    ("(define (f n) (or true n < 3))", "foreign-call", "(< n 3)"),
+    ("(define (f n) (if even? 1 n))", "constant-test", "(even? x)"),
+    # Marks of templates, and pairs.
+    ('(define (f n) (format "n is {{n}}"))', "foreign-text", '`(str "n is " n)`'),
+    ('(define (f n) (print "n is {{ n }}!"))', "foreign-text", '`(str "n is " n "!")`'),
+    ("(cdr (assoc 'b '((a . 1) (b . 2))))", "foreign-call", "(second pair)"),
+    # Arguments that are true.
+    ("(define (f x (o {})) (or o.n x)) (f 1 {n: 0})", "constant-test", "(= o.n 0)"),
+    ('(define (f s) (if s s "none")) (f "")', "constant-test", "(empty? s)"),
+    ("(define (f x (xs nil)) (when xs x)) (f 1 xs: [])", "constant-test", "(empty? xs)"),
 ]
 
 
@@ -95,6 +118,21 @@ def test_a_slip_is_found(text, code, hint):
         '(re-find "x" "tea")',
         "(case true (false 1) (true 2))",
         "(case 'b ((a) 1) ((t) 2))",
+        '(define t {a: 1}) (get t "b.c")',
+        '(get {"a.b": 1} "a.b")',
+        '(define (f t) (get t "read.me"))',
+        '(define t {a: (lambda () 1)}) ((get t "b" (lambda () 0)))',
+        "(define ops [+ - * /]) ops",
+        '(define ops [["add" +] ["sub" -]]) ops',
+        "(define (f rows) (sort-by (lambda (r) [r.a r.b]) rows [> <]))",
+        "(define (f (less? nil)) (or less? <))",
+        "'(define (f . xs) xs)",
+        '(define (f n) (string-replace "Dear {{n}}" "{{n}}" n))',
+        '(print "{{unknown}}")',
+        "(define (f x (limit nil)) (or limit x)) (f 1 nil)",
+        '(define (f s) (if (empty? s) "none" s)) (f "")',
+        "(define (f xs) (string-join xs))",
+        "(par (map abs [1]) (map abs [2]))",
     ],
 )
 def test_what_may_be_meant_is_no_slip(text):

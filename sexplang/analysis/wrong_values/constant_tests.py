@@ -48,7 +48,7 @@ def find_constant_tests(
     }
     for node in nodes:
         for test in _tests(node):
-            if isinstance(test, Const) and not with_literals:
+            if isinstance(test, Const) and not with_literals and not is_function(test.value):
                 continue
             finding = _finding(test, names)
             if finding is not None and not isinstance(test.span, Made):

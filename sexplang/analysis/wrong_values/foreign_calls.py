@@ -102,10 +102,23 @@ def _primitive(node: CallPrimitive) -> Iterator[Diagnostic]:
                 f"`{_name(places[0])}` gives nil where nothing is found, never -1",
                 f"write `(nil? {places[0].span.text})`",
             )
+    elif name == "string-join" and len(given) == 1 and _are_words(given[0]):
+        yield _warn(
+            node,
+            "`string-join` without a separator puts nothing between the texts",
+            f'write `(string-join {given[0].span.text} " ")`',
+        )
     elif name in ("re-find", "re-matches", "re-seq", "re-split", "re-replace"):
         texts = [each.value for each in given if isinstance(each, Const)]
         if len(texts) == len(given) and all(isinstance(each, str) for each in texts):
             yield from _find_swapped_pattern(node, [str(each) for each in texts])
+
+
+def _are_words(node: Any) -> bool:
+    """Return whether a node is a written list of texts that are no single letters."""
+    items = node.value if isinstance(node, Const) else ()
+    texts = [one for one in items if isinstance(one, str)] if type(items) is tuple else []
+    return len(texts) == len(items) > 1 and any(len(one) > 1 for one in texts)
 
 
 _FINDERS = ("index-of", "string-index", "string-index-right")

@@ -106,7 +106,11 @@ def _is_sign(program: Program, node: Any, empty: set[str]) -> bool:
         return _is_odd_call(node, node.primitive.name, empty)
     if kind is core.Call:
         value = node.callee.value if type(node.callee) is core.Const else None
+        if type(node.callee) is core.Known:
+            return _has_empty(node.arguments)
         return isinstance(value, (Operation, Higher, Task)) and _is_odd_use(program, node, value)
+    if kind is core.CallKnown:
+        return _has_empty(node.arguments)
     if kind is core.If:
         return _is_odd_test(node.test, empty)
     if kind is core.And or kind is core.Or:
@@ -128,6 +132,8 @@ def _is_odd_call(node: core.CallPrimitive, name: str, empty: set[str]) -> bool:
         return any(_is_odd_test(each, empty) for each in node.arguments)
     if name in SHOWING or name == "format":
         return any(_has_marks(each) or is_function(each) for each in constants)
+    if name == "string-join":
+        return len(node.arguments) == 1 and bool(constants)
     if name == "list":
         return _has_operator(constants)
     if name in ("get", "has-key?", "put"):
@@ -154,6 +160,14 @@ def _is_odd_use(program: Program, node: core.Call, value: Any) -> bool:
         values = [each.value for each in given if type(each) is core.Const]
         return any(_has_marks(each) or is_function(each) for each in values)
     return False
+
+
+def _has_empty(arguments: Sequence[Any]) -> bool:
+    """Return whether an argument, or a field of it, is a literal that other languages take for
+    false."""
+    values = [each.value for each in arguments if type(each) is core.Const]
+    values += [one for each in values if type(each) is dict for one in each.values()]
+    return any(is_empty(each) for each in values)
 
 
 def _has_operator(values: Sequence[Any]) -> bool:

@@ -81,6 +81,38 @@ def find_suggestion(c: Lowering, name: str, span: Span, call: ListForm | None) -
     return _rename(c, row, span, call)
 
 
+def find_mark(name: str, span: Span) -> Suggestion | None:
+    """Return what to write for a name with a mark of another language: a text with a letter in
+    front, `name=value`, what is spread, an index behind a list, a dereference; None for any other
+    name."""
+    if isinstance(span, Made):
+        return None
+    text = span.source.text
+    if text[span.end : span.end + 1] == '"' and name.lower() in _PREFIXES:
+        return Suggestion(_PREFIXES[name.lower()])
+    given = re.fullmatch(r"([A-Za-z_][\w-]*)=(.*)", name)
+    if given is not None:
+        label = f"{given[1]}: {given[2]}"
+        return Suggestion(f"write `{label if given[2] else f'{label}…'}`", _edits(span, label))
+    if name.startswith(("...", "…")) and name.strip(".…"):
+        xs = name.lstrip(".…")
+        return Suggestion(f"nothing is spread: write `(append {xs} [x])`, or `(apply f {xs})`")
+    if name.startswith(".") and text[span.start - 1 : span.start] == "]":
+        return Suggestion('write `(get-in t ["items" 0 "name"])` for an item and its field')
+    if name.startswith("@") and len(name) > 1:
+        return Suggestion(f"write `{name[1:]}`, or `(get-state)` of `(import std/state)`")
+    return None
+
+
+_PREFIXES = {
+    "f": 'a text has no values in it: write `(str "n is " n)`, or `(format "n is ~a" n)`',
+    "r": 'a text has no letter in front: write a backslash twice, as in `"\\\\d+"`',
+    "b": "a text has no letter in front: leave it out",
+    "u": "a text has no letter in front: leave it out",
+}
+"""Letters before a text in Python."""
+
+
 def _rename(c: Lowering, row: Habit, span: Span, call: ListForm | None) -> Suggestion:
     """Return the suggestion of another name, with its parameters. The edit puts the arguments in
     their order, if they are written in another one."""

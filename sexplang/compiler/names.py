@@ -204,6 +204,9 @@ def _suggest(
     c.suggested += 1
     if c.suggested > _MOST_SUGGESTED:
         return None
+    marked = habit_hints.find_mark(form.spelling, form.span)
+    if marked is not None:
+        return marked
     own = [key for key, binding in c.names.table.items() if _is_suggested(key, binding)]
     close = find_misspelled(name, own) if len(name) > 2 else None
     if close is None:

@@ -275,8 +275,18 @@ def _match(pattern: _List, forms: Sequence[Form], is_form: bool) -> dict[str, st
         elif is_form and part in _NAMED and not isinstance(form, Name):
             return None
         else:
-            bound[part] = form.span.text
+            bound[part] = _sequence(form) if is_form and part in ("xs", "ys") else form.span.text
     return bound if len(forms) == len(pattern) else None
+
+
+def _sequence(form: Form) -> str:
+    """Return the text of a list for a sequence of Racket: a number, or `(in-range n)`."""
+    word = word_of(form)
+    if isinstance(form, Literal) and isinstance(form.value, int):
+        return f"(range {form.span.text})"
+    if word in ("in-list", "in-vector", "in-sequence") and isinstance(form, ListForm):
+        return " ".join([each.span.text for each in form.items[1:]])
+    return form.span.text.replace("(in-range ", "(range ").replace("(in-string ", "(string->list ")
 
 
 _FIXED = frozenset(

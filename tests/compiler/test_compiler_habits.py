@@ -133,6 +133,10 @@ def test_a_name_is_found_however_it_is_spelled(text, written):
         ("(define-values (a b) (values 1 2)) a", "(define [a b] [1 2]) a"),
         ("(new Set [1 1])", "(distinct [1 1])"),
         ("(.at [1 2] -1)", "(last [1 2])"),
+        ("(for ([i (in-range 2)]) (print i))", "(for-each (lambda (i) (print i)) (range 2))"),
+        ("(for/list ([i 2]) i)", "(map (lambda (i) i) (range 2))"),
+        ("(for/hash ([k [1]]) (values k 1))", "(from-entries (map (lambda (k) [k 1]) [1]))"),
+        ("(for x in [1] (print x))", "(for-each (lambda (x) (print x)) [1])"),
         ('(isinstance "a" str)', '(string? "a")'),
         ('(parseInt "ff" 16)', '(string->number "ff" 16)'),
         (
@@ -184,6 +188,7 @@ def test_a_name_of_the_program_is_meant_before_one_of_another_language():
         ('(defatom f (x) (instructions "hi"))', "(params (x string))"),
         ("(count [1 2])", "(length xs)"),
         ("(floor 7 2)", "(modulo a b)"),
+        ('(raise (KeyError "k"))', '(error "text")'),
         ("(1+ 4)", "(+ n 1)"),
         ('(~a 1 "b")', "(str x …)"),
         ("(define xs [1]) [...xs 2]", "(append xs [x])"),
@@ -204,6 +209,9 @@ def test_a_slip_of_another_language_is_answered(text, said):
     [
         ("(xs.push 2)", "(append xs [x])"),
         ("xs.length", "(length xs)"),
+        ("(xs.upper)", "(string-upcase x)"),
+        ("(partition 2 xs)", "(chunk xs n)"),
+        ("(remove odd? xs)", "(not (p x))"),
         ("xs.0", "(get xs 0)"),
         ('(sort ["b" "a"] <)', "`string<?` compares texts"),
         ("(fold + [1 2] 0)", "(fold f init xs)"),

@@ -5,7 +5,18 @@ from typing import Any
 
 from sexplang.analysis.own_nodes import nodes_in
 from sexplang.analysis.wrong_values.signs import is_empty
-from sexplang.terms.core import And, Call, CallKnown, Const, If, Known, Local, Or, Path
+from sexplang.terms.core import (
+    And,
+    Call,
+    CallKnown,
+    CallPrimitive,
+    Const,
+    If,
+    Known,
+    Local,
+    Or,
+    Path,
+)
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Function, Program
 from sexplang.terms.source import Made
@@ -59,6 +70,8 @@ def _tests(function: Function) -> list[Any]:
             found.append(node.test)
         elif isinstance(node, (And, Or)):
             found += node.items[:-1]
+        elif isinstance(node, CallPrimitive) and node.primitive.name == "not":
+            found += node.arguments
     return found
 
 

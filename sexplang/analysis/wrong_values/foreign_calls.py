@@ -124,13 +124,7 @@ def _are_words(node: Any) -> bool:
 _FINDERS = ("index-of", "string-index", "string-index-right")
 
 
-_MAPS = ("map", "par-map")
-
-
-def _higher_name(node: Any) -> str:
-    callee = node.callee if isinstance(node, Call) else None
-    value = callee.value if isinstance(callee, Const) else None
-    return value.name if isinstance(value, Higher) else ""
+_MAPS = ("(map ", "(par-map ")
 
 
 def _name(node: Any) -> str:
@@ -180,13 +174,16 @@ def _branches(node: Par | Race) -> Iterator[Diagnostic]:
     if len(node.branches) == 1:
         (branch,) = node.branches
         text = branch.span.text
-        if isinstance(node, Par) and _higher_name(branch) in _MAPS:
-            rest = text.partition(" ")[2]
+        mapped = text.partition(" ")[2] if text.startswith(_MAPS) else ""
+        if mapped and isinstance(node, Par):
             yield _warn(
                 branch,
                 "this is one branch: `par` gives a list with its one value",
-                f"write `(par-map {rest}`" if len(rest) < 80 else "write `(par-map f xs)`",
+                f"write `(par-map {mapped}`" if len(mapped) < 80 else "write `(par-map f xs)`",
             )
+        elif mapped:
+            hint = "write each expression by itself: `(race a b)`"
+            yield _warn(branch, "this is one branch, whose value is a list", hint)
         if _name(branch) == "list" and text.startswith("["):
             word = "par" if isinstance(node, Par) else "race"
             inner = " ".join([each.span.text for each in branch.arguments])  # type: ignore[union-attr]

@@ -19,8 +19,7 @@ def find_operators(nodes: list[Any]) -> Iterator[Diagnostic]:
         if isinstance(node, (And, Or)):
             yield from _find_between(node, node.items)
         elif isinstance(node, CallPrimitive) and node.primitive.name == "list":
-            if node.span.text.startswith("["):
-                yield from _find_between(node, node.arguments)
+            yield from _find_between(node, node.arguments)
         elif isinstance(node, Const) and isinstance(node.value, tuple):
             if node.span is not None and node.span.text.startswith("["):
                 yield from _find_in_constant(node)

@@ -116,7 +116,7 @@ def _is_sign(program: Program, node: Any, empty: set[str]) -> bool:
     if kind is core.And or kind is core.Or:
         return any(_is_odd_test(each, empty) for each in node.items[:-1])
     if kind is core.Const:
-        return type(node.value) is tuple and (has_pair(node.value) or _has_operator(node.value))
+        return _is_odd_constant(node.value)
     if kind is core.Seq:
         return any(_is_idle(each) for each in node.items[:-1])
     if kind is core.Par or kind is core.Race:
@@ -124,6 +124,16 @@ def _is_sign(program: Program, node: Any, empty: set[str]) -> bool:
     if kind is core.Path:
         return any(field[-1:] in ("?", "!") for field in node.fields)
     return kind is core.Repeat and type(node.body) is core.Lambda
+
+
+def _is_odd_constant(value: Any) -> bool:
+    if type(value) is str:
+        return "{" in value
+    if type(value) is dict:
+        return any(_is_odd_constant(each) for each in value.values())
+    if type(value) is not tuple:
+        return False
+    return has_pair(value) or _has_operator(value) or any(map(_is_odd_constant, value))
 
 
 def _is_odd_call(node: core.CallPrimitive, name: str, empty: set[str]) -> bool:

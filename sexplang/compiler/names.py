@@ -204,15 +204,15 @@ def _suggest(
     c.suggested += 1
     if c.suggested > _MOST_SUGGESTED:
         return None
-    marked = habit_hints.find_mark(form.spelling, form.span)
-    if marked is not None:
-        return marked
     own = [key for key, binding in c.names.table.items() if _is_suggested(key, binding)]
     close = find_misspelled(name, own) if len(name) > 2 else None
     if close is None:
         found = habit_hints.find_suggestion(c, name, form.span, call)
         if found is not None:
             return found
+    marked = habit_hints.find_mark(form.spelling, form.span)
+    if marked is not None:
+        return marked
     first = _name_first(c, name)
     if first is not None:
         return habit_hints.Suggestion(first)

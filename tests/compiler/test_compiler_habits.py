@@ -74,6 +74,8 @@ def test_a_row_is_for_names_that_there_are_not():
         ("(isEmpty [])", "(empty? x)"),
         ("(vector-append [1] [2])", "(append xs …)"),
         ("(=== 1 1)", "(equal? x y)"),
+        ('(string= "a" "a")', "(string=? "),
+        ("(not= 1 2)", "(!= a b)"),
         ("(list 1 None)", "nil"),
         ("(* 2 math.pi)", "3.141592653589793"),
         ("(map inc [1 2])", "(lambda (n) (+ n 1))"),

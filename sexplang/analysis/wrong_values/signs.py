@@ -57,7 +57,9 @@ def has_signs(program: Program, nodes: list[Any]) -> bool:
             elif isinstance(item.value, core.Const) and is_empty(item.value.value):
                 empty.add(item.name)
     empty |= {name for node in nodes if type(node) is core.Let for name in _empty_names(node)}
-    return any(_is_sign(program, node, empty) for node in nodes)
+    if any(_is_sign(program, node, empty) for node in nodes):
+        return True
+    return any(map(_gives_empty, nodes)) and any(map(_tests_name, nodes))
 
 
 def is_empty(value: Any) -> bool:
@@ -106,11 +108,7 @@ def _is_sign(program: Program, node: Any, empty: set[str]) -> bool:
         return _is_odd_call(node, node.primitive.name, empty)
     if kind is core.Call:
         value = node.callee.value if type(node.callee) is core.Const else None
-        if type(node.callee) is core.Known:
-            return _has_empty(node.arguments)
         return isinstance(value, (Operation, Higher, Task)) and _is_odd_use(program, node, value)
-    if kind is core.CallKnown:
-        return _has_empty(node.arguments)
     if kind is core.If:
         return _is_odd_test(node.test, empty)
     if kind is core.And or kind is core.Or:
@@ -126,9 +124,14 @@ def _is_sign(program: Program, node: Any, empty: set[str]) -> bool:
     return kind is core.Repeat and type(node.body) is core.Lambda
 
 
+def _begins_with_name(text: str) -> bool:
+    """Return whether a name and a brace begin the text behind a brace."""
+    return "}" in text and text.lstrip()[:1].isalpha()
+
+
 def _is_odd_constant(value: Any) -> bool:
     if type(value) is str:
-        return "{" in value
+        return "{" in value and any(map(_begins_with_name, value.split("{")[1:]))
     if type(value) is dict:
         return any(_is_odd_constant(each) for each in value.values())
     if type(value) is not tuple:
@@ -172,12 +175,31 @@ def _is_odd_use(program: Program, node: core.Call, value: Any) -> bool:
     return False
 
 
-def _has_empty(arguments: Sequence[Any]) -> bool:
-    """Return whether an argument, or a field of it, is a literal that other languages take for
-    false."""
-    values = [each.value for each in arguments if type(each) is core.Const]
+def _gives_empty(node: Any) -> bool:
+    """Return whether a call of the program's own function has an argument, or a field of one, that
+    other languages take for false."""
+    kind = type(node)
+    if kind is not core.CallKnown and (
+        kind is not core.Call or type(node.callee) is not core.Known
+    ):
+        return False
+    values = [each.value for each in node.arguments if type(each) is core.Const]
     values += [one for each in values if type(each) is dict for one in each.values()]
     return any(is_empty(each) for each in values)
+
+
+def _tests_name(node: Any) -> bool:
+    """Return whether the truth of a name or a field decides."""
+    kind = type(node)
+    if kind is core.If:
+        return type(node.test) in _NAMED
+    if kind is core.And or kind is core.Or:
+        return any(type(each) in _NAMED for each in node.items[:-1])
+    is_not = kind is core.CallPrimitive and node.primitive.name == "not"
+    return is_not and any(type(each) in _NAMED for each in node.arguments)
+
+
+_NAMED = (core.Local, core.Path)
 
 
 def _has_operator(values: Sequence[Any]) -> bool:

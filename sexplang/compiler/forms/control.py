@@ -420,7 +420,12 @@ def letrec(c: Lowering, form: ListForm, position: int) -> Steps:
 def _lower_named_let(c: Lowering, form: ListForm, name: Name) -> Steps:
     """`(let name ((x e) …) body…)`: a function of that name, called at once."""
     if len(form.items) < 4:
-        return c.report_malformed(form, form, "I expected `(let name ((x e) …) body…)`")
+        hint = None
+        if len(form.items) == 3 and type(form.items[2]) is not ListForm:
+            written = f"{name.span.text} {form.items[2].span.text}"
+            hint = f"a name for what follows is `(define {written})`, in a body `(bind {written})`"
+        words = "I expected `(let name ((x e) …) body…)`"
+        return c.report_malformed(form, form, words, hint=hint)
     pairs = bindings_of(c, form, form.items[2], unique=True)
     inits = yield c.each(value for _, value in pairs)
     if not c.is_bindable(name):

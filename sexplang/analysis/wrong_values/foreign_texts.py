@@ -112,11 +112,15 @@ def _find_interpolations(nodes: list[Const], names: set[str]) -> Iterator[Diagno
 
 
 def _texts_in(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (tuple, dict)):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _texts_in(each)
+    work = [value]
+    while work:
+        each = work.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict):
+            work += each.values()
+        elif isinstance(each, tuple):
+            work += each
 
 
 def _name_in(found: re.Match[str]) -> str:

@@ -130,13 +130,21 @@ def _begins_with_name(text: str) -> bool:
 
 
 def _is_odd_constant(value: Any) -> bool:
-    if type(value) is str:
-        return "{" in value and any(map(_begins_with_name, value.split("{")[1:]))
-    if type(value) is dict:
-        return any(_is_odd_constant(each) for each in value.values())
-    if type(value) is not tuple:
-        return False
-    return has_pair(value) or _has_operator(value) or any(map(_is_odd_constant, value))
+    if has_pair(value):
+        return True
+    work = [value]
+    while work:
+        each = work.pop()
+        if type(each) is str:
+            if "{" in each and any(map(_begins_with_name, each.split("{")[1:])):
+                return True
+        elif type(each) is dict:
+            work += each.values()
+        elif type(each) is tuple:
+            if _has_operator(each):
+                return True
+            work += each
+    return False
 
 
 def _is_odd_call(node: core.CallPrimitive, name: str, empty: set[str]) -> bool:

@@ -38,7 +38,7 @@
 
 ; Two lists: the items for which `p` holds, and the others.
 (define (partition p xs)
-  (_check "(partition p xs)" p xs)
+  (_check (if (number? p) "(chunk xs n)" "(partition p xs)") p xs)
   (bind pairs (map (lambda (x) [(if (p x) true false) x]) xs))
   [(map second (filter first pairs))
    (map second (filter (lambda (pair) (not (first pair))) pairs))])

@@ -3,12 +3,13 @@
 They are coarse and quick, and import little: a run without one does not load the slips.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from sexplang.analysis.own_nodes import own_units
 from sexplang.terms import core
 from sexplang.terms.program import Bind, Program
-from sexplang.terms.values.value import Higher, Operation, Task
+from sexplang.terms.values.value import Higher, Operation, Primitive, Task, symbol
 
 TOTALS = frozenset(("acc", "accumulator", "accum", "memo"))
 """Names of parameters for what a fold gave so far."""
@@ -21,6 +22,9 @@ IDLE = frozenset(("sort", "sort-by", "group-by", "update"))
 
 PLAIN = (core.Const, core.Local, core.Known, core.Lambda, core.MakeTable, core.Path)
 """The nodes without an effect."""
+
+OPERATORS = frozenset(("+", "-", "*", "/", "<", ">", "=", "<=", ">=", "!="))
+"""Functions that other languages write between their operands."""
 
 _WATCHED = frozenset(
     [
@@ -53,7 +57,9 @@ def has_signs(program: Program, nodes: list[Any]) -> bool:
             elif isinstance(item.value, core.Const) and is_empty(item.value.value):
                 empty.add(item.name)
     empty |= {name for node in nodes if type(node) is core.Let for name in _empty_names(node)}
-    return any(_is_sign(program, node, empty) for node in nodes)
+    if any(_is_sign(program, node, empty) for node in nodes):
+        return True
+    return any(map(_gives_empty, nodes)) and any(map(_tests_name, nodes))
 
 
 def is_empty(value: Any) -> bool:
@@ -64,6 +70,36 @@ def is_empty(value: Any) -> bool:
 def _empty_names(node: core.Let) -> list[str]:
     pairs = zip(node.names, node.values, strict=False)
     return [name for name, each in pairs if isinstance(each, core.Const) and is_empty(each.value)]
+
+
+def is_function(value: Any) -> bool:
+    """Return whether a constant is a function of the library."""
+    return isinstance(value, (Primitive, Higher))
+
+
+def operator_between(before: Any, node: Any, after: Any) -> bool:
+    """Return whether a node is an operator as a value, and its neighbours are no functions."""
+    if type(node) is not core.Const or getattr(node.value, "name", "") not in OPERATORS:
+        return False
+    sides = [one.value if type(one) is core.Const else None for one in (before, after)]
+    return is_function(node.value) and not any(is_function(one) for one in sides)
+
+
+def has_pair(value: Any) -> bool:
+    """Return whether a constant has a list of two values with a dot between; program text has it,
+    too, for parameters."""
+    work = [value] if type(value) is tuple else []
+    found = False
+    while work:
+        items = work.pop()
+        if items and getattr(items[0], "name", "") in ("define", "lambda", "define-syntax"):
+            return False
+        found = found or (len(items) == 3 and items[1] is _DOT)
+        work += [each for each in items if type(each) is tuple]
+    return found
+
+
+_DOT = symbol(".")
 
 
 def _is_sign(program: Program, node: Any, empty: set[str]) -> bool:
@@ -77,6 +113,8 @@ def _is_sign(program: Program, node: Any, empty: set[str]) -> bool:
         return _is_odd_test(node.test, empty)
     if kind is core.And or kind is core.Or:
         return any(_is_odd_test(each, empty) for each in node.items[:-1])
+    if kind is core.Const:
+        return _is_odd_constant(node.value)
     if kind is core.Seq:
         return any(_is_idle(each) for each in node.items[:-1])
     if kind is core.Par or kind is core.Race:
@@ -86,12 +124,43 @@ def _is_sign(program: Program, node: Any, empty: set[str]) -> bool:
     return kind is core.Repeat and type(node.body) is core.Lambda
 
 
+def _begins_with_name(text: str) -> bool:
+    """Return whether a name and a brace begin the text behind a brace."""
+    return "}" in text and text.lstrip()[:1].isalpha()
+
+
+def _is_odd_constant(value: Any) -> bool:
+    if has_pair(value):
+        return True
+    work = [value]
+    while work:
+        each = work.pop()
+        if type(each) is str:
+            if "{" in each and any(map(_begins_with_name, each.split("{")[1:])):
+                return True
+        elif type(each) is dict:
+            work += each.values()
+        elif type(each) is tuple:
+            if _has_operator(each):
+                return True
+            work += each
+    return False
+
+
 def _is_odd_call(node: core.CallPrimitive, name: str, empty: set[str]) -> bool:
     constants = [each.value for each in node.arguments if type(each) is core.Const]
     if name == "not":
         return any(_is_odd_test(each, empty) for each in node.arguments)
-    if name in SHOWING:
-        return any(_has_marks(each) for each in constants)
+    if name in SHOWING or name == "format":
+        return any(_has_marks(each) or is_function(each) for each in constants)
+    if name == "string-join":
+        return len(node.arguments) == 1 and bool(constants)
+    if name == "list":
+        return _has_operator(constants)
+    if name in ("get", "has-key?", "put"):
+        is_path = any(isinstance(each, str) and "." in each for each in constants)
+        if is_path or type(node.arguments[-1]) is core.Lambda:
+            return True
     if name in _WATCHED:
         return any(isinstance(each, str) for each in constants)
     is_number = [isinstance(each, int) and each < 0 for each in constants]
@@ -109,8 +178,40 @@ def _is_odd_use(program: Program, node: core.Call, value: Any) -> bool:
     if name == "for-each":
         return any(type(one.body) in (core.Let, core.Seq, core.CallPrimitive) for one in functions)
     if name in SHOWING or isinstance(value, Task):
-        return any(type(each) is core.Const and _has_marks(each.value) for each in given)
+        values = [each.value for each in given if type(each) is core.Const]
+        return any(_has_marks(each) or is_function(each) for each in values)
     return False
+
+
+def _gives_empty(node: Any) -> bool:
+    """Return whether a call of the program's own function has an argument, or a field of one, that
+    other languages take for false."""
+    kind = type(node)
+    if kind is not core.CallKnown and (
+        kind is not core.Call or type(node.callee) is not core.Known
+    ):
+        return False
+    values = [each.value for each in node.arguments if type(each) is core.Const]
+    values += [one for each in values if type(each) is dict for one in each.values()]
+    return any(is_empty(each) for each in values)
+
+
+def _tests_name(node: Any) -> bool:
+    """Return whether the truth of a name or a field decides."""
+    kind = type(node)
+    if kind is core.If:
+        return type(node.test) in _NAMED
+    if kind is core.And or kind is core.Or:
+        return any(type(each) in _NAMED for each in node.items[:-1])
+    is_not = kind is core.CallPrimitive and node.primitive.name == "not"
+    return is_not and any(type(each) in _NAMED for each in node.arguments)
+
+
+_NAMED = (core.Local, core.Path)
+
+
+def _has_operator(values: Sequence[Any]) -> bool:
+    return any(is_function(each) and each.name in OPERATORS for each in values)
 
 
 def _has_marks(value: Any) -> bool:
@@ -120,7 +221,7 @@ def _has_marks(value: Any) -> bool:
 def _is_odd_test(node: Any, empty: set[str]) -> bool:
     kind = type(node)
     if kind is core.Const:
-        return is_empty(node.value)
+        return is_empty(node.value) or is_function(node.value)
     if kind is core.Local:
         return node.name in empty
     if kind is not core.CallPrimitive:

@@ -367,7 +367,7 @@ def check_count(
         wanted = str(least) if most == least else f"{least} to {most}"
     noun = "argument" if least == 1 and most in (1, None) else "arguments"
     usage = f"`({' '.join([name, *params])})`" if params else usage
-    if name in _FOREIGN_ARITIES and count >= _FOREIGN_ARITIES[name][0]:
+    if name in _FOREIGN_ARITIES and count in _FOREIGN_ARITIES[name][0]:
         usage = _FOREIGN_ARITIES[name][1]
     c.report(
         "wrong-arity",
@@ -380,10 +380,14 @@ def check_count(
 
 
 _FOREIGN_ARITIES = {
-    "values": (2, "`[a b]`: several values are a list"),
-    "assoc": (3, "`(put t key value)`: it gives a changed copy"),
+    "values": (range(2, 99), "`[a b]`: several values are a list"),
+    "assoc": (range(3, 99), "`(put t key value)`: it gives a changed copy"),
+    "count": ((1,), "`(length xs)` for all items, `(count p xs)` for those that pass"),
+    "floor": ((2,), "`(exact (floor (/ a b)))`, and `(modulo a b)` for what is left"),
+    "truncate": ((2,), "`(quotient a b)`, and `(remainder a b)` for what is left"),
+    "ceiling": ((2,), "`(exact (ceiling (/ a b)))`"),
 }
-"""Functions that take more arguments in other languages: how many, and what to write."""
+"""Functions with other numbers of arguments in other languages, and what to write for them."""
 
 
 def label_form(form: ListForm, text: str) -> Form:

@@ -23,7 +23,7 @@ MOST_SHOWN = 160
 
 _NOUNS = frozenset(
     [
-        *("agent", "box", "cache", "cell", "class", "class-of", "clock", "constant", "date"),
+        *("agent", "ask", "box", "cache", "cell", "class", "class-of", "clock", "constant", "date"),
         *("datetime", "day", "default", "embedding", "env", "exception", "fail", "head"),
         *("hour", "in", "index", "info", "init", "input", "instant", "interface", "it", "item"),
         *("items", "key", "limit", "lines", "lock", "lookup", "max-of", "min-of", "minimum"),
@@ -79,6 +79,38 @@ def find_suggestion(c: Lowering, name: str, span: Span, call: ListForm | None) -
     if not row.name:
         return Suggestion(row.hint, is_form=row.is_form)
     return _rename(c, row, span, call)
+
+
+def find_mark(name: str, span: Span) -> Suggestion | None:
+    """Return what to write for a name with a mark of another language: a text with a letter in
+    front, `name=value`, what is spread, an index behind a list, a dereference; None for any other
+    name."""
+    if isinstance(span, Made):
+        return None
+    text = span.source.text
+    if text[span.end : span.end + 1] == '"' and name.lower() in _PREFIXES:
+        return Suggestion(_PREFIXES[name.lower()])
+    given = re.fullmatch(r"([A-Za-z_][\w-]*)=(.*)", name)
+    if given is not None:
+        label = f"{given[1]}: {given[2]}"
+        return Suggestion(f"write `{label if given[2] else f'{label}…'}`", _edits(span, label))
+    if name.startswith(("...", "…")) and name.strip(".…"):
+        xs = name.lstrip(".…")
+        return Suggestion(f"nothing is spread: write `(append {xs} [x])`, or `(apply f {xs})`")
+    if name.startswith(".") and text[span.start - 1 : span.start] == "]":
+        return Suggestion('write `(get-in t ["items" 0 "name"])` for an item and its field')
+    if name.startswith("@") and len(name) > 1:
+        return Suggestion(f"write `{name[1:]}`, or `(get-state)` of `(import std/state)`")
+    return None
+
+
+_PREFIXES = {
+    "f": 'a text has no values in it: write `(str "n is " n)`, or `(format "n is ~a" n)`',
+    "r": 'a text has no letter in front: write a backslash twice, as in `"\\\\d+"`',
+    "b": "a text has no letter in front: leave it out",
+    "u": "a text has no letter in front: leave it out",
+}
+"""Letters before a text in Python."""
 
 
 def _rename(c: Lowering, row: Habit, span: Span, call: ListForm | None) -> Suggestion:
@@ -237,24 +269,51 @@ def _match(pattern: _List, forms: Sequence[Form], is_form: bool) -> dict[str, st
             if inner is None:
                 return None
             bound.update(inner)
-        elif part in _FIXED:
-            if not isinstance(form, Name) or form.text != part:
+        elif _stands_for_itself(part):
+            if form.span.text != part:
                 return None
         elif is_form and part in _NAMED and not isinstance(form, Name):
             return None
         else:
-            bound[part] = form.span.text
+            bound[part] = _sequence(form) if is_form and part in ("xs", "ys") else form.span.text
     return bound if len(forms) == len(pattern) else None
 
 
-_FIXED = frozenset(("error", "else", "lambda", "values"))
-"""Words of a pattern that stand for themselves."""
+def _sequence(form: Form) -> str:
+    """Return the text of a list for a sequence of Racket: a number, or `(in-range n)`."""
+    word = word_of(form)
+    if isinstance(form, Literal) and isinstance(form.value, int):
+        return f"(range {form.span.text})"
+    if word in ("in-list", "in-vector", "in-sequence") and isinstance(form, ListForm):
+        return " ".join([each.span.text for each in form.items[1:]])
+    return form.span.text.replace("(in-range ", "(range ").replace("(in-string ", "(string->list ")
+
+
+_FIXED = frozenset(
+    [
+        *("error", "else", "lambda", "values", "default", "otherwise", "in", "of", "list", "floor"),
+        *("truncate", "new", "int", "float", "str", "bool", "dict", "tuple"),
+    ]
+)
+
+
+def _stands_for_itself(part: str) -> bool:
+    """Return whether a word of a pattern is no place: a fixed one, a label, a number, a quoted
+    word, or one with a capital."""
+    return part in _FIXED or part.endswith(":") or not part[0].islower()
+
 
 _NAMED = frozenset(("name", "x", "y", "i", "acc", "a", "b"))
 """Words of the pattern of a form that stand for a name alone."""
 
 
 def _fill(template: str, bound: Mapping[str, str]) -> str:
-    """Return a template with the texts of the words."""
-    filled = re.sub(r"[^\s()\[\]{}\"]+", lambda found: bound.get(found[0], found[0]), template)
+    """Return a template with the texts of the words; `x.message` is a field of what x stands
+    for."""
+
+    def text_of(found: re.Match[str]) -> str:
+        head, dot, field = found[0].partition(".")
+        return bound.get(found[0], bound.get(head, head) + dot + field)
+
+    filled = re.sub(r"[^\s()\[\]{}\"]+", text_of, template)
     return re.sub(r" +(?=[ )\]])", "", filled)

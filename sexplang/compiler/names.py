@@ -210,6 +210,9 @@ def _suggest(
         found = habit_hints.find_suggestion(c, name, form.span, call)
         if found is not None:
             return found
+    marked = habit_hints.find_mark(form.spelling, form.span)
+    if marked is not None:
+        return marked
     first = _name_first(c, name)
     if first is not None:
         return habit_hints.Suggestion(first)

@@ -17,6 +17,7 @@ from sexplang.compiler.forms.patterns import (
 from sexplang.compiler.names import names_mentioned
 from sexplang.terms.classes.node import define, field, node
 from sexplang.terms.core import Core, Local
+from sexplang.terms.diagnostic import Edit
 from sexplang.terms.form import MARK, Form, ListForm, Literal, Name, VectorForm, source_name
 from sexplang.terms.program import Function, Parameter
 from sexplang.terms.source import Span
@@ -110,14 +111,26 @@ def draft(
     elif isinstance(params, (tuple, ListForm)):
         _read_params(c, made, params if isinstance(params, tuple) else params.items)
     else:
-        hint = "use parentheses" if type(params) is VectorForm else None
-        _report_malformed(c, params, "I expected a list of parameters here", hint)
+        hint: str | None = None
+        edits: tuple[Edit, ...] = ()
+        if type(params) is VectorForm:
+            written = f"({params.span.text[1:-1]})"
+            hint, edits = f"use parentheses: `{excerpt(written)}`", (Edit(params.span, written),)
+        _report_malformed(c, params, "I expected a list of parameters here", hint, edits)
+        if type(params) is VectorForm and all(type(each) is Name for each in params.items):
+            _read_params(c, made, params.items)
     return made
 
 
-def _report_malformed(c: Lowering, at: Form, words: str, hint: str | None = None) -> None:
+def _report_malformed(
+    c: Lowering,
+    at: Form,
+    words: str,
+    hint: str | None = None,
+    edits: tuple[Edit, ...] = (),
+) -> None:
     title = "parameters are written `(a (b default) . rest)`"
-    c.report("malformed-form", at.span, title, words, hint=hint)
+    c.report("malformed-form", at.span, title, words, hint=hint, edits=edits)
 
 
 OPTIONAL = frozenset(("&optional", "&key", "&opt"))

@@ -57,6 +57,9 @@ def find_field_hint(field: str) -> str | None:
     if field.isdigit():
         return f"an item of a list is `(get xs {field})`"
     found = find_habits(f".{field}", ())
+    renamed = next((each.name for each in found if each.name), "")
+    if renamed:
+        return f"write `({renamed} x)`, the value first"
     return next((each.hint for each in found if not each.pattern), found[0].hint if found else None)
 
 
@@ -142,6 +145,11 @@ def _keys(name: str) -> Iterator[str]:
         if owner in ("str", "string", "string.prototype"):
             yield f"string-{member}"
         yield member.lstrip("-")
+    if key.endswith(("-error", "-exception")):
+        yield "exception"
+    members = key.split(".")
+    for at in range(1, len(members) if members[0] else 0):
+        yield f"*.{'.'.join(members[at:])}"
 
 
 def _spellings(key: str) -> Iterator[str]:

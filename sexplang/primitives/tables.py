@@ -113,7 +113,7 @@ def put(table: Value, key: Value, value: Value) -> Value:
 def remove(table: Value, key: Value) -> Value:
     if isinstance(table, Procedure):
         raise wrong_type(
-            "remove", "a table", table, "`(filter keep? xs)` leaves items out of a list"
+            "remove", "a table", table, "`(filter (lambda (x) (not (p x))) xs)` leaves items out"
         )
     made = fields("remove", table).copy()
     made.pop(key_text("remove", key), None)

@@ -174,7 +174,8 @@ def _mend_number(text: str) -> str:
         return f"write `(/ {ratio[1]} {ratio[2]})`"
     power = re.fullmatch(r"[0-9]+([-+])", text)
     if power:
-        return f"write `(lambda (n) ({power[1]} n {text[:-1]}))` for a function that does this"
+        call = f"({power[1]} n {text[:-1]})"
+        return f"write `{call}`, as a function `(lambda (n) {call})`"
     parts = re.fullmatch(r"(-?)0*([0-9]*)(\.?)([0-9]*)((?:[eE][-+]?[0-9]+)?)", plain)
     if parts:
         sign, whole, point, fraction, exponent = parts.groups()

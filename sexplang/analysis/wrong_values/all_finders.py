@@ -2,8 +2,12 @@
 
 from sexplang.analysis.own_nodes import own_nodes
 from sexplang.analysis.wrong_values.constant_tests import find_constant_tests
+from sexplang.analysis.wrong_values.dotted_pairs import find_pairs
+from sexplang.analysis.wrong_values.empty_arguments import find_empty_arguments
 from sexplang.analysis.wrong_values.foreign_calls import find_foreign_calls
 from sexplang.analysis.wrong_values.foreign_texts import find_foreign_texts
+from sexplang.analysis.wrong_values.operators import find_operators
+from sexplang.analysis.wrong_values.table_keys import find_table_slips
 from sexplang.analysis.wrong_values.text_arguments import find_swapped_texts
 from sexplang.analysis.wrong_values.unused_values import find_discarded
 from sexplang.terms.diagnostic import Diagnostic
@@ -18,6 +22,10 @@ def find_wrong_values(program: Program, with_literals: bool = True) -> list[Diag
         *find_discarded(program, nodes),
         *find_swapped_texts(nodes),
         *find_constant_tests(program, nodes, with_literals),
+        *find_empty_arguments(program, nodes),
         *find_foreign_texts(program, nodes),
         *find_foreign_calls(program, nodes),
+        *find_table_slips(program, nodes),
+        *find_operators(nodes),
+        *find_pairs(nodes),
     ]

@@ -1,14 +1,13 @@
 """Tests that other languages take for false, and that are always true here."""
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from sexplang.analysis.own_nodes import own_units
-from sexplang.analysis.signs import is_empty
-from sexplang.terms.core import And, CallPrimitive, Const, If, Let, Local, Or
+from sexplang.analysis.signs import OPERATORS, is_empty, is_function
+from sexplang.analysis.wrong_values.constants import values_by_name
+from sexplang.terms.core import And, CallPrimitive, Const, If, Local, Or
 from sexplang.terms.diagnostic import Diagnostic, Label
-from sexplang.terms.program import Bind, Program
+from sexplang.terms.program import Program
 from sexplang.terms.source import Made
 from sexplang.terms.values.text import to_source
 
@@ -41,32 +40,19 @@ def find_constant_tests(
 ) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each test of a value that is never false: a number, a text, a list. A
     literal in an `if`, `and` or `or` makes a part of the program unreachable, too."""
-    names = _empty_names(program, nodes)
+    found = values_by_name(program, nodes).items()
+    names = {
+        name: value.value
+        for name, value in found
+        if isinstance(value, Const) and is_empty(value.value)
+    }
     for node in nodes:
         for test in _tests(node):
-            if isinstance(test, Const) and not with_literals:
+            if isinstance(test, Const) and not with_literals and not is_function(test.value):
                 continue
-            found = _finding(test, names)
-            if found is not None and not isinstance(test.span, Made):
-                yield found
-
-
-def _empty_names(program: Program, nodes: list[Any]) -> dict[str, Any]:
-    """Return the names that are bound once, to a value that other languages take for false."""
-    bound: list[tuple[str, Any]] = []
-    for unit in own_units(program):
-        bound += [(item.name, item.value) for item in unit.items if isinstance(item, Bind)]
-        for function in unit.functions:
-            bound += [(each.name, None) for each in function.params]
-    for node in nodes:
-        if isinstance(node, Let):
-            bound += zip(node.names, node.values, strict=False)
-    times = Counter([name for name, _ in bound])
-    return {
-        name: value.value
-        for name, value in bound
-        if times[name] == 1 and isinstance(value, Const) and is_empty(value.value)
-    }
+            finding = _finding(test, names)
+            if finding is not None and not isinstance(test.span, Made):
+                yield finding
 
 
 def _tests(node: Any) -> tuple[Any, ...]:
@@ -82,6 +68,9 @@ def _tests(node: Any) -> tuple[Any, ...]:
 
 def _finding(test: Any, names: dict[str, Any]) -> Diagnostic | None:
     written = test.span.text
+    if isinstance(test, Const) and is_function(test.value):
+        name = getattr(test.value, "name", "")
+        return None if name in OPERATORS else _warn(test, f"the function `{name}`", f"`({name} x)`")
     if isinstance(test, Const) and is_empty(test.value):
         return _warn(test, written, "the part that is meant alone")
     if isinstance(test, Local) and test.name in names:

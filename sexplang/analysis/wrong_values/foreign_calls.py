@@ -102,13 +102,29 @@ def _primitive(node: CallPrimitive) -> Iterator[Diagnostic]:
                 f"`{_name(places[0])}` gives nil where nothing is found, never -1",
                 f"write `(nil? {places[0].span.text})`",
             )
+    elif name == "string-join" and len(given) == 1 and _are_words(given[0]):
+        yield _warn(
+            node,
+            "`string-join` without a separator puts nothing between the texts",
+            f'write `(string-join {given[0].span.text} " ")`',
+        )
     elif name in ("re-find", "re-matches", "re-seq", "re-split", "re-replace"):
         texts = [each.value for each in given if isinstance(each, Const)]
         if len(texts) == len(given) and all(isinstance(each, str) for each in texts):
             yield from _find_swapped_pattern(node, [str(each) for each in texts])
 
 
+def _are_words(node: Any) -> bool:
+    """Return whether a node is a written list of texts that are no single letters."""
+    items = node.value if isinstance(node, Const) else ()
+    texts = [one for one in items if isinstance(one, str)] if type(items) is tuple else []
+    return len(texts) == len(items) > 1 and any(len(one) > 1 for one in texts)
+
+
 _FINDERS = ("index-of", "string-index", "string-index-right")
+
+
+_MAPS = ("(map ", "(par-map ")
 
 
 def _name(node: Any) -> str:
@@ -158,6 +174,16 @@ def _branches(node: Par | Race) -> Iterator[Diagnostic]:
     if len(node.branches) == 1:
         (branch,) = node.branches
         text = branch.span.text
+        mapped = text.partition(" ")[2] if text.startswith(_MAPS) else ""
+        if mapped and isinstance(node, Par):
+            yield _warn(
+                branch,
+                "this is one branch: `par` gives a list with its one value",
+                f"write `(par-map {mapped}`" if len(mapped) < 80 else "write `(par-map f xs)`",
+            )
+        elif mapped:
+            hint = "write each expression by itself: `(race a b)`"
+            yield _warn(branch, "this is one branch, whose value is a list", hint)
         if _name(branch) == "list" and text.startswith("["):
             word = "par" if isinstance(node, Par) else "race"
             inner = " ".join([each.span.text for each in branch.arguments])  # type: ignore[union-attr]

@@ -22,8 +22,8 @@ _FORMATTED = {
 _MARKS = r"%(?:[-+0]?\d*(?:\.\d+)?[dsifgxr])|~[asd]|~,\d*f|\{\d*(?::[^{}]*)?\}"
 """The places of values in the formats of other languages, and of `format`."""
 
-_NAMED = r"(?<!\{)[$#]?\{([A-Za-z][\w.?!-]*)\}(?!\})"
-"""A name in braces."""
+_NAMED = r"(?<!\{)[$#]?\{(?P<one>[A-Za-z][\w.?!-]*)\}(?!\})|\{\{ *(?P<two>[A-Za-z][\w.?!-]*) *\}\}"
+"""A name in braces, single or double."""
 
 _REGEX = r"\\[dswbDSW]|\[[^\[\]]+\][*+?]?|\.[*+]|\(\?|^\^.|.\$$|\w\+$"
 """What only a regular expression has."""
@@ -43,18 +43,21 @@ def find_foreign_texts(program: Program, nodes: list[Any]) -> Iterator[Diagnosti
     """Yield a diagnostic for each format or name in a text that nothing fills in, and each regular
     expression that is looked for as it is written."""
     names = _names(program, nodes)
+    told: set[int] = set()
     for node in nodes:
         name = _callee(node)
         if not name or isinstance(node.span, Made):
             continue
         if name in SHOWING:
-            yield from _find_format(node, name, names)
-        elif name == "a task":
-            yield from _find_interpolation(node, names)
+            for found in _find_format(node, name):
+                told.add(id(node.arguments[1 if name == "log" else 0]))
+                yield found
         elif name in _LITERAL_PARTS and len(node.arguments) > _LITERAL_PARTS[name]:
             part = node.arguments[_LITERAL_PARTS[name]]
             if _is_regex(part):
                 yield _regex(node, name, part)
+    texts = [node for node in nodes if isinstance(node, Const) and id(node) not in told]
+    yield from _find_interpolations(texts, names)
 
 
 def _callee(node: Any) -> str:
@@ -79,7 +82,7 @@ def _names(program: Program, nodes: list[Any]) -> set[str]:
     return names
 
 
-def _find_format(node: Any, name: str, names: set[str]) -> Iterator[Diagnostic]:
+def _find_format(node: Any, name: str) -> Iterator[Diagnostic]:
     values = node.arguments[1:] if name == "log" else node.arguments
     if len(values) > 1 and _is_text(values[0]):
         mark = re.search(_MARKS, values[0].value)
@@ -89,19 +92,41 @@ def _find_format(node: Any, name: str, names: set[str]) -> Iterator[Diagnostic]:
                 f"`{name}` fills nothing in: `{mark[0]}` stays in the text",
                 f"write `{_FORMATTED.get(name, _FORMAT)}`, where `~a` is a value's text",
             )
-            return
-    yield from _find_interpolation(node, names)
 
 
-def _find_interpolation(node: Any, names: set[str]) -> Iterator[Diagnostic]:
-    for text in node.arguments:
-        found = re.search(_NAMED, text.value) if _is_text(text) else None
-        if found is not None and found[1].partition(".")[0] in names:
+def _find_interpolations(nodes: list[Const], names: set[str]) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each text with the name of a value in braces. A program that has the
+    name in its braces as a text of its own puts the value there."""
+    texts = [(node, text) for node in nodes for text in _texts_in(node.value)]
+    own = {text for _, text in texts}
+    for node, text in texts:
+        found = re.search(_NAMED, text)
+        if found is None or found[0] in own or isinstance(node.span, Made):
+            continue
+        if _name_in(found).partition(".")[0] in names:
             yield _warn(
-                text,
+                node,
                 f"a text has no values in it: `{found[0]}` stays as it is",
-                f"write {_join_values(text.value, names)}",
+                f"write {_join_values(text, names)}",
             )
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    work = [value]
+    while work:
+        each = work.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict):
+            work += each.values()
+        elif isinstance(each, tuple):
+            work += each
+
+
+def _name_in(found: re.Match[str]) -> str:
+    name = found["one"] or found["two"]
+    assert name is not None
+    return name
 
 
 def _join_values(text: str, names: set[str]) -> str:
@@ -109,8 +134,8 @@ def _join_values(text: str, names: set[str]) -> str:
     parts = []
     last = 0
     for found in re.finditer(_NAMED, text):
-        if found[1].partition(".")[0] in names:
-            parts += [f'"{text[last : found.start()]}"', found[1]]
+        if _name_in(found).partition(".")[0] in names:
+            parts += [f'"{text[last : found.start()]}"', _name_in(found)]
             last = found.end()
     parts.append(f'"{text[last:]}"')
     joined = " ".join([each for each in parts if each != '""'])

@@ -103,6 +103,9 @@ def cond(c: Lowering, form: ListForm, position: int) -> Steps:
     place = c.save_scope()
     wraps: list[Wrap] = []
     end: Core = Const(None, span=form.span)
+    flat = _find_flat(form.items[1:])
+    if flat is not None:
+        return _refuse_flat(c, form, flat)
     for clause in form.items[1:]:
         if type(clause) is not ListForm or not clause.items:
             c.report_malformed(form, clause, "I expected a clause `(test body…)` here")
@@ -113,6 +116,12 @@ def cond(c: Lowering, form: ListForm, position: int) -> Steps:
             break
         if _is_true(first) and rest and clause is form.items[-1]:
             end = yield body(c, tuple(rest), position, clause.span)
+            break
+        if rest and clause is form.items[-1] and _is_other_else(c, first):
+            edits = (Edit(first.span, "else"),)
+            c.report_malformed(
+                form, first, "this is no test", hint="write `else` for all others", edits=edits
+            )
             break
         test = yield c.lower(first)
         if not rest:
@@ -126,6 +135,25 @@ def cond(c: Lowering, form: ListForm, position: int) -> Steps:
     for wrap in reversed(wraps):
         end = wrap(end)
     return end
+
+
+def _find_flat(clauses: tuple[Form, ...]) -> Form | None:
+    """Return the first clause that is a name or a literal: tests and values without parentheses of
+    their own."""
+    return next((each for each in clauses if type(each) is Name or type(each) is Literal), None)
+
+
+def _refuse_flat(c: Lowering, form: ListForm, at: Form) -> Core:
+    from sexplang.compiler.forms.foreign_shapes import pair_clauses
+
+    hint, edits = pair_clauses(form)
+    return c.report_malformed(form, at, "I expected a clause here", hint=hint, edits=edits)
+
+
+def _is_other_else(c: Lowering, form: Form) -> bool:
+    """Return whether a test is another language's word for `else`, and no name of the program."""
+    is_word = type(form) is Name and source_name(form.text) in _FOREIGN_ELSE
+    return is_word and c.names.find(form.text) is None  # type: ignore[union-attr]
 
 
 def _is_true(form: Form) -> bool:
@@ -176,6 +204,9 @@ def case(c: Lowering, form: ListForm, position: int) -> Steps:
         value = Local(0, slot.index, "_", span=form.items[1].span)
     wraps: list[Wrap] = []
     end: Core = Const(None, span=form.span)
+    flat = _find_flat(form.items[2:])
+    if flat is not None:
+        return _refuse_flat(c, form, flat)
     for clause in form.items[2:]:
         if type(clause) is not ListForm or not clause.items:
             c.report_malformed(form, clause, "I expected a clause `((datum …) body…)` here")
@@ -299,8 +330,13 @@ def let(c: Lowering, form: ListForm, position: int) -> Steps:
         return named
     pairs = bindings_of(c, form, form.items[1], unique=True)
     values: list[Core] = []
+    before = len(c.findings)
     for target, value in pairs:
         values.append((yield _name_lambda(c, target, value)))
+    if len(c.findings) > before:
+        from sexplang.compiler.forms.foreign_shapes import advise_let_star
+
+        advise_let_star(c, form, before, [target for target, _ in pairs])
     place = c.save_scope()
     wrap = yield _bind(c, [target for target, _ in pairs], values, form.span)
     inner = yield body(c, form.items[2:], position, form.span)
@@ -384,7 +420,12 @@ def letrec(c: Lowering, form: ListForm, position: int) -> Steps:
 def _lower_named_let(c: Lowering, form: ListForm, name: Name) -> Steps:
     """`(let name ((x e) …) body…)`: a function of that name, called at once."""
     if len(form.items) < 4:
-        return c.report_malformed(form, form, "I expected `(let name ((x e) …) body…)`")
+        hint = None
+        if len(form.items) == 3 and type(form.items[2]) is not ListForm:
+            written = f"{name.span.text} {form.items[2].span.text}"
+            hint = f"a name for what follows is `(define {written})`, in a body `(bind {written})`"
+        words = "I expected `(let name ((x e) …) body…)`"
+        return c.report_malformed(form, form, words, hint=hint)
     pairs = bindings_of(c, form, form.items[2], unique=True)
     inits = yield c.each(value for _, value in pairs)
     if not c.is_bindable(name):

@@ -312,7 +312,10 @@ def try_(c: Lowering, form: ListForm, position: int) -> Steps:
             head = forms[-1].items[0]  # type: ignore[union-attr]
             hint, edits = "write `(catch (e) body…)`", (Edit(head.span, "catch"),)
             return c.report_malformed(form, head, words, hint=hint, edits=edits)
-        return c.report_malformed(form, form, words)
+        from sexplang.compiler.forms.foreign_shapes import close_try
+
+        advice = close_try(form) or (None, ())
+        return c.report_malformed(form, form, words, hint=advice[0], edits=advice[1])
     if not forms:
         return c.report_malformed(
             form, form, "I expected a body before the first `catch` or `finally`"

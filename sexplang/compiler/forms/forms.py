@@ -47,6 +47,7 @@ from sexplang.compiler.macros import report_misplaced, use
 from sexplang.compiler.names import mention, reference
 from sexplang.compiler.unit_interface import top_level_only
 from sexplang.terms.core import CallPrimitive, Const, Core
+from sexplang.terms.diagnostic import Edit
 from sexplang.terms.form import Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.macro import Macro
 from sexplang.terms.program import Export
@@ -146,13 +147,18 @@ def _special(c: Lowering, form: ListForm, word: str, position: int) -> Lowered:
             hint = f"the next turn is `(recur{form.span.text.removeprefix('(loop')}`"
         return c.report_malformed(form, form, "something is missing here", hint=hint)
     if shape.most is not None and count > shape.most:
-        hint = None
-        if word == "if" and any(type(each) is Name and each.text == "else" for each in form.items):
-            hint = "leave `else` out: the third operand is what is done otherwise"
-        return c.report_malformed(
-            form, form.items[shape.most + 1], "nothing more fits here", hint=hint
-        )
+        hint, edits = _advice_for_if(form) if word == "if" else (None, ())
+        at = form.items[shape.most + 1]
+        return c.report_malformed(form, at, "nothing more fits here", hint=hint, edits=edits)
     return FORMS[word](c, form, position)
+
+
+def _advice_for_if(form: ListForm) -> tuple[str | None, tuple[Edit, ...]]:
+    from sexplang.compiler.forms.foreign_shapes import chain_tests
+
+    if any(type(each) is Name and each.text == "else" for each in form.items):
+        return "leave `else` out: the third operand is what is done otherwise", ()
+    return chain_tests(form) or (None, ())
 
 
 _ADVICE: dict[str, str] = {
@@ -160,10 +166,28 @@ _ADVICE: dict[str, str] = {
 }
 
 
+_DIRECTIVES = {
+    "a": "`(str x …)`",
+    "s": '`(format "~s" x)`',
+    "v": '`(format "~s" x)`',
+    "r": '`(format "~,2f" x)`',
+}
+"""Functions of Racket whose names begin with `~`, and what to write for them."""
+
+
+def _advise_tilde(form: ListForm) -> str:
+    name = form.items[1].span.text
+    return f"write {_DIRECTIVES.get(name, f'`{name}`: nothing is quoted here')}"
+
+
 def _report_no_form(c: Lowering, form: ListForm, word: str) -> Core:
     if word in PARTS:
         return c.report(
-            "malformed-form", form.span, PARTS[word], "here it stands outside of that form"
+            "malformed-form",
+            form.span,
+            PARTS[word],
+            "here it stands outside of that form",
+            hint=_advise_tilde(form) if word == "unquote" and len(form.items) == 2 else None,
         )
     return c.report(
         "no-assignment",

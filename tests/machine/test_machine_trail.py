@@ -85,6 +85,14 @@ FRAME = "(+ (if (= x 0) (raise x) 1) (f (- x 1)))"
             "(define (f x) (bind y (first (par x 2))) (bind z (car y)) z)\n(str (f 1))",
             [("f", "(car y)"), (None, "(str (f 1))")],
         ),
+        (  # in another clause of a `cond`
+            "(define (f x) (cond ((= x 9) 1) (else [1 (raise x)])))\n(str (f 1))",
+            [("f", "(raise x)"), (None, "(str (f 1))")],
+        ),
+        (  # behind a `bind` in an expression that waits
+            "(define (f x) (+ 1 (begin (bind y (first (par x 2))) (car y))))\n(str (f 1))",
+            [("f", "(car y)"), (None, "(str (f 1))")],
+        ),
         (  # and beside a call that waits at the same place
             "(define (f x) (+ (if (= x 0) (raise x) 1) (f (- x 1))))\n(str (f 1))",
             [("f", "(raise x)"), ("f", FRAME), (None, "(str (f 1))")],

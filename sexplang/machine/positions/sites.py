@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.terms.classes.node import node
-from sexplang.terms.core import Core, Let
+from sexplang.terms.core import Core
 from sexplang.terms.program import Function, Item, Unit
 from sexplang.terms.source import Span
 
@@ -88,12 +88,15 @@ class Sites:
         found = self._entry(made)
         return None if found is None or found[0] is None else found[0].span
 
-    def extent(self, node: Core | None, function: int | None) -> Span | None:
-        """Return the place of a node at work in this function. The rest of a body is the body of a
-        `bind` and is outside of its place; so it may be anywhere in the function."""
-        if type(node) is not Let or node.span.holds(node.body.span):
-            return None if node is None else node.span
-        return None if function is None else self.by_index[function].span
+    def place_of_work(self, node: Core, function: int | None) -> Span | None:
+        """Return the place of a node at work in this function. What follows a `bind`, or the first
+        clause of a `cond`, is a part of its node and outside of its place. Then work may be
+        anywhere in the function."""
+        extent = self.environments.extent(node)
+        around = None if function is None else self.by_index[function].span
+        if node.span.holds(extent) or not (around is None or around.holds(extent)):
+            return node.span
+        return around
 
     def name(self, made: Any) -> Name | None:
         """Return the name of the site of a piece of code."""

@@ -11,6 +11,7 @@ from sexplang.machine.positions.environments import Scope, list_variables
 from sexplang.machine.positions.sites import CODE, ITEMS, SECOND, Sites
 from sexplang.machine.stack import Code, Frame
 from sexplang.terms.classes.node import define, field, frozen
+from sexplang.terms.core import Core
 from sexplang.terms.program import Program
 from sexplang.terms.source import Span
 from sexplang.terms.values.abbreviation import abbreviate
@@ -44,11 +45,21 @@ class _Call:
     env: Any = None
     outermost: Span | None = None
 
+    @classmethod
+    def at_work(
+        cls, function: int | None, node: Core | None, sites: Sites, env: Any = None
+    ) -> "_Call":
+        """Return the call whose code at this node is at work."""
+        if node is None:
+            return cls(function, None, env)
+        place = sites.place_of_work(node, function)
+        return cls(function, place, env, sites.environments.extent(node))
+
     def is_around(self, waiting: "_Call | None") -> bool:
         """Return whether an expression that waits is a part of this one, which is at work."""
         if waiting is None or waiting.function != self.function:
             return False
-        around, place = self.span, waiting.span
+        around, place = self.outermost, waiting.span
         return around is not None and place is not None and around.holds(place)
 
 
@@ -137,11 +148,11 @@ def _at_work(failure: FailureSite, sites: Sites) -> list[_Call]:
     site, found = sites.of(failure.fn), []
     if site is not None:
         env = failure.a if site.role == CODE else None
-        found.append(_Call(site.function, sites.extent(site.node, site.function), env))
+        found.append(_Call.at_work(site.function, site.node, sites, env))
     for part in reversed(failure.calls):
         if isinstance(part, Code):
             body = sites.by_index[part.index].body
-            found.append(_Call(part.index, sites.extent(body, part.index)))
+            found.append(_Call.at_work(part.index, body, sites))
         elif found and sites.function(part) == found[-1].function:
             found[-1].span = part
     if found and failure.env is not None:
@@ -180,7 +191,7 @@ def _merge(calls: list[_Call]) -> list[_Call]:
             last.env = last.env or call.env
             last.outermost = call.span or last.outermost
         else:
-            call.outermost = call.span
+            call.outermost = call.outermost or call.span
             made.append(call)
     return made
 

@@ -215,6 +215,15 @@ def test_a_trail_outlasts_a_frozen_run(is_failing):
     assert kept == end
 
 
+def test_a_failure_behind_a_bind_at_the_top_level_has_its_variables():
+    text = "(list (with-timeout 3 (begin (bind x 1) (bind y 2)) (apply procedure? [x y])))"
+    outcome = machine.start(sexplang.build(text))
+    while isinstance(outcome, sexplang.Suspended):  # its clock begins
+        outcome = outcome.advance()
+
+    assert {"x": "1", "y": "2"} == outcome.trail.variables
+
+
 def test_a_failure_within_a_default_has_its_variables():
     """A default sees the parameters before it."""
     assert {"x": "1"} == failed("(define (f x (y (/ x 0))) y) (str (f 1))").trail.variables

@@ -6,7 +6,7 @@ that it leaves behind, in its `details.partial_results`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -185,7 +185,8 @@ class Failure:
 @node(eq=False)
 class FailureSite:
     """The registers of the step that failed, with the environment of the error and the calls on
-    Python's stack that it came out of."""
+    Python's stack that it came out of. `start` are the frames and segments that the step began
+    with, if it raised the error."""
 
     fn: Any
     a: Any
@@ -193,6 +194,19 @@ class FailureSite:
     s: Segment
     env: Any = None
     calls: tuple[Any, ...] = ()
+    start: tuple[Frame, Segment] | None = None
+
+    def count_own_frames(self, most: int) -> int:
+        """Return the number of frames, up to `most`, that the step resumed or pushed."""
+        if self.start is None:
+            return 0
+        k, s = self.start
+        older = [frame for frame, _ in islice(frames(k, s), most)]
+        if self.fn is k[0]:
+            del older[0]
+        ids = {id(frame) for frame in older}
+        own = takewhile(lambda each: id(each[0]) not in ids, frames(self.k, self.s))
+        return sum(1 for _ in islice(own, most))
 
 
 def frames(k: Frame | None, s: Segment) -> Iterator[tuple[Frame, Sites]]:

@@ -194,7 +194,7 @@ class Uncaught(Exit):
         placed: Fault | Uncaught = self
         if a.__class__ is Failure:
             fn, a, placed = a.fn, a.a, a.fault
-        self.failure_site = FailureSite(fn, a, self.k, self.s, placed.env, placed.calls)
+        self.failure_site = FailureSite(fn, a, self.k, self.s, placed.env, placed.calls, (k, s))
 
 
 ERRORS = (Fault, Uncaught)

@@ -241,6 +241,7 @@ HOVERS = [
     ('(import "summarize.xml") (summarize te|xt: 1)', "text:", "text", "string · The text."),
     ('(define (f a (b 2) . c) "Adds." a)\n(f| 1)', "f", "(f a (b 2) . c)", "Adds."),
     ("(define (f a (b 2)) a)\n(f 1 b|: 1)", "b:", "b", "of `(f a (b 2))`"),
+    ('(call-atomic-task 1 mo|del: "m")', "model:", "model", "of `(call-atomic-task task "),
     ("(define (f a) a|)", "a", "a", "A parameter"),
     ("(define x [1 2])\nx|", "x", "(define x [1 2])", "A value, a.sexp:1"),
     ("(define plan {a: 1})\n(list plan.a|.b)", "plan.a.b", "(define plan {a: 1})", "A value"),

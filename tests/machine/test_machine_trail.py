@@ -29,6 +29,9 @@ def calls(text, **settings):
     return found
 
 
+FRAME = "(+ (if (= x 0) (raise x) 1) (f (- x 1)))"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -66,6 +69,38 @@ def calls(text, **settings):
             "(define (f x) (handle (perform op x) ((op a) k (+ 1 (k (/ a 0))))))\n(str (f 1))",
             [("f", "(/ a 0)"), (None, "(str (f 1))")],
         ),
+        (  # in an argument, so the step has pushed a frame of the same call
+            '(define (f x) (+ 1 (error "no" x)))\n(str (f 1))',
+            [("f", '(error "no" x)'), (None, "(str (f 1))")],
+        ),
+        (
+            "(define (f x) (let ((y 2)) (if (= x 1) (list 0 (+ y (raise x))) 0)))\n(str (f 1))",
+            [("f", "(raise x)"), (None, "(str (f 1))")],
+        ),
+        (  # in the second argument, so the step has resumed a frame of the same call
+            "(define (f x) (+ (first (par x 2)) (car x)))\n(str (f 1))",
+            [("f", "(car x)"), (None, "(str (f 1))")],
+        ),
+        (  # behind a `bind` that waited
+            "(define (f x) (bind y (first (par x 2))) (bind z (car y)) z)\n(str (f 1))",
+            [("f", "(car y)"), (None, "(str (f 1))")],
+        ),
+        (  # in another clause of a `cond`
+            "(define (f x) (cond ((= x 9) 1) (else [1 (raise x)])))\n(str (f 1))",
+            [("f", "(raise x)"), (None, "(str (f 1))")],
+        ),
+        (  # behind a `bind` in an expression that waits
+            "(define (f x) (+ 1 (begin (bind y (first (par x 2))) (car y))))\n(str (f 1))",
+            [("f", "(car y)"), (None, "(str (f 1))")],
+        ),
+        (  # and beside a call that waits at the same place
+            "(define (f x) (+ (if (= x 0) (raise x) 1) (f (- x 1))))\n(str (f 1))",
+            [("f", "(raise x)"), ("f", FRAME), (None, "(str (f 1))")],
+        ),
+        (
+            "(define (f x) (if (= x 0) (+ 1 (raise x)) (+ 1 (f (- x 1)))))\n(str (f 1))",
+            [("f", "(raise x)"), ("f", "(+ 1 (f (- x 1)))"), (None, "(str (f 1))")],
+        ),
     ],
 )
 def test_the_calls_of_a_failure_are_told_innermost_first(text, expected):
@@ -85,6 +120,13 @@ def test_a_call_whose_place_is_not_known_stands_at_its_function():
     lines = {call["function"]: call["span"]["line"] for call in failed(text).trail.calls}
 
     assert {"c": 2, "b": 3, "a": 1, None: 4} == lines
+
+
+def test_a_call_is_not_at_a_bind_before_it():
+    text = "(define (c p) (+ (/ p 0) 0))\n(define (b p)\n  (bind k p)\n  (* k (c p)))\n(+ 0 (b 5))"
+    lines = [(call["function"], call["span"]["line"]) for call in failed(text).trail.calls]
+
+    assert [("c", 1), ("b", 2), (None, 5)] == lines
 
 
 def test_a_call_that_stands_in_itself_is_told_once():
@@ -171,6 +213,15 @@ def test_a_trail_outlasts_a_frozen_run(is_failing):
     assert ["f", None] == [call["function"] for call in end.calls]
     assert "1" == end.variables["x"]
     assert kept == end
+
+
+def test_a_failure_behind_a_bind_at_the_top_level_has_its_variables():
+    text = "(list (with-timeout 3 (begin (bind x 1) (bind y 2)) (apply procedure? [x y])))"
+    outcome = machine.start(sexplang.build(text))
+    while isinstance(outcome, sexplang.Suspended):  # its clock begins
+        outcome = outcome.advance()
+
+    assert {"x": "1", "y": "2"} == outcome.trail.variables
 
 
 def test_a_failure_within_a_default_has_its_variables():

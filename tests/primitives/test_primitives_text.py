@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 from support.examples import examples
 from support.primitive_calls import call, refused
 
+from sexplang import error
 from sexplang.primitives import PRIMITIVES
 from sexplang.terms.json import json_reader
 from sexplang.terms.task import task_result
-from sexplang.terms.values.value import Fault, Symbol, Value
+from sexplang.terms.values.abbreviation import abbreviate
+from sexplang.terms.values.value import Fault, Record, Symbol, Value
 
 RESULT = task_result("tea")
 HALF = "x" * 6_000_000
@@ -102,6 +104,25 @@ def test_a_value_that_shares_its_parts_is_not_written_out():
     assert refused("str", value).code == "limit-string"
     assert refused("json-string", value).code == "limit-string"
     assert "takes numbers, not a list of 2 items" in refused("+", value).message
+
+
+ERROR = error("wrong-type", "tea " * 100).error
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ({"tea": 1}, "{tea: 1}"),
+        ({"tea": "x" * 300}, 'a table of 1 key: "tea"'),
+        ({f"k{n}": n for n in range(99)}, 'a table of 99 keys: "k0" "k1" "k2" "k3" "k4" "k5" …'),
+        ({"k" * 80: "x" * 300}, f'a table of 1 key: "{"k" * 50}…"'),  # and a key is abbreviated
+        (ERROR, "an error record: wrong-type"),
+        (Record("error", {**ERROR.fields, "reason": None}), "an error record"),
+        (task_result("x" * 300), "a TaskResult record"),
+    ],
+)
+def test_a_long_value_is_described_in_a_message(value, words):
+    assert abbreviate(value) == words
 
 
 DOCUMENTS = st.recursive(

@@ -105,6 +105,8 @@ def _has_parameters(meaning: Meaning) -> bool:
 
 def _find_home(meaning: Meaning) -> str:
     name = meaning.name
+    if meaning.kind == "parameter":  # also one of a function of the library
+        return PROGRAM
     if special().get(name) is meaning:
         return LANGUAGE
     if prelude().get(name) is meaning:

@@ -108,6 +108,27 @@ class Environments:
         """Return the function that a node is in, and its number there. Raises LookupError."""
         return self._places[id(node)]
 
+    @staticmethod
+    def list_parts(node: Any) -> list[Any]:
+        """Return the inner nodes of a node."""
+        if isinstance(node, core.Const):
+            return []
+        found: list[Any] = []
+        for held in attributes(node).values():
+            found += held if type(held) is tuple else (held,)
+        return [part for part in found if type(part) in _NODES]
+
+    def extent(self, node: core.Core) -> Span:
+        """Return the span of a node and of all nodes inside of it."""
+        source, start, end = node.span.source, node.span.start, node.span.end
+        work: list[Any] = [node]
+        while work:
+            each = work.pop()
+            if each.span.source is source:
+                start, end = min(start, each.span.start), max(end, each.span.end)
+            work.extend(self.list_parts(each))
+        return Span(source, start, end)
+
     def at(self, function: int | None, place: Span, env: tuple[Any, ...]) -> Scope | None:
         """Return the innermost scope around a place in a function, if it has the slots of `env`."""
         key = function, place, len(env) - 1
@@ -165,10 +186,8 @@ def _inner(node: Any, scope: Scope) -> Iterator[tuple[Any, Scope]]:
         yield from [(clause, scope) for clause in node.clauses]
         if node.returns is not None:
             yield node.returns, scope.more((None,))
-    elif not isinstance(node, core.Const):
-        for held in attributes(node).values():
-            parts = held if type(held) is tuple else (held,)
-            yield from [(part, scope) for part in parts if type(part) in _NODES]
+    else:
+        yield from [(part, scope) for part in Environments.list_parts(node)]
 
 
 def list_variables(scope: Scope, env: Any, is_bound: bool = False) -> Iterator[tuple[str, Any]]:

@@ -88,6 +88,16 @@ class Sites:
         found = self._entry(made)
         return None if found is None or found[0] is None else found[0].span
 
+    def place_of_work(self, node: Core, function: int | None) -> Span:
+        """Return the place of a node at work in this function. What follows a `bind`, or the first
+        clause of a `cond`, is a part of its node and outside of its place. Then work may be
+        anywhere in the function."""
+        if function is not None:
+            extent, around = self.environments.extent(node), self.by_index[function].span
+            if around.holds(extent) and not node.span.holds(extent):
+                return around
+        return node.span
+
     def name(self, made: Any) -> Name | None:
         """Return the name of the site of a piece of code."""
         found = self._entry(made)

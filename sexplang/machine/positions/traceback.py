@@ -3,7 +3,7 @@
 It is read from the site table on demand.
 """
 
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
 from sexplang.machine.errors import FailureSite, frames, span_in_frame
@@ -11,6 +11,7 @@ from sexplang.machine.positions.environments import Scope, list_variables
 from sexplang.machine.positions.sites import CODE, ITEMS, SECOND, Sites
 from sexplang.machine.stack import Code, Frame
 from sexplang.terms.classes.node import define, field, frozen
+from sexplang.terms.core import Core
 from sexplang.terms.program import Program
 from sexplang.terms.source import Span
 from sexplang.terms.values.abbreviation import abbreviate
@@ -43,6 +44,23 @@ class _Call:
     span: Span | None
     env: Any = None
     outermost: Span | None = None
+
+    @classmethod
+    def at_work(
+        cls, function: int | None, node: Core | None, sites: Sites, env: Any = None
+    ) -> "_Call":
+        """Return the call whose code at this node is at work."""
+        if node is None:
+            return cls(function, None, env)
+        place = sites.place_of_work(node, function)
+        return cls(function, place, env, sites.environments.extent(node))
+
+    def is_around(self, waiting: "_Call | None") -> bool:
+        """Return whether an expression that waits is a part of this one, which is at work."""
+        if waiting is None or waiting.function != self.function:
+            return False
+        around, place = self.outermost, waiting.span
+        return around is not None and place is not None and around.holds(place)
 
 
 def trail_in(stood: FailureSite | Trail | None, error: Any, program: Program) -> Trail | None:
@@ -106,8 +124,12 @@ def _place(error: Record, program: Program) -> Span | None:
 
 def _calls(failure: FailureSite, place: Span | None, sites: Sites) -> list[_Call]:
     """Return the calls of the program, innermost first. The first is at the place of the error."""
+    at_work = _at_work(failure, sites)
     waiting = [_waiting(*each, sites) for each in islice(frames(failure.k, failure.s), _LOOKED)]
-    found = [*_at_work(failure, sites), *[call for call in waiting if call is not None]]
+    if at_work:
+        own = islice(waiting, failure.count_own_frames(_LOOKED))
+        del waiting[: sum(1 for _ in takewhile(at_work[-1].is_around, own))]
+    found = [*at_work, *[call for call in waiting if call is not None]]
     env = found[0].env if found and not _is_library(found[0], sites) else None
     calls = _merge([call for call in found if not _is_library(call, sites)])
     if place is None:
@@ -126,10 +148,11 @@ def _at_work(failure: FailureSite, sites: Sites) -> list[_Call]:
     site, found = sites.of(failure.fn), []
     if site is not None:
         env = failure.a if site.role == CODE else None
-        found.append(_Call(site.function, None if site.node is None else site.node.span, env))
+        found.append(_Call.at_work(site.function, site.node, sites, env))
     for part in reversed(failure.calls):
         if isinstance(part, Code):
-            found.append(_Call(part.index, sites.by_index[part.index].body.span))
+            body = sites.by_index[part.index].body
+            found.append(_Call.at_work(part.index, body, sites))
         elif found and sites.function(part) == found[-1].function:
             found[-1].span = part
     if found and failure.env is not None:
@@ -168,7 +191,7 @@ def _merge(calls: list[_Call]) -> list[_Call]:
             last.env = last.env or call.env
             last.outermost = call.span or last.outermost
         else:
-            call.outermost = call.span
+            call.outermost = call.outermost or call.span
             made.append(call)
     return made
 

@@ -41,8 +41,15 @@ def _summary(value: Value) -> str:
     if isinstance(value, Symbol):
         return f"'{value.name[: SHOWN - 2]}…"
     if isinstance(value, Record):
-        return f"a {value.kind} record"
+        return _summarize_record(value)
     return _summarize_table(value)
+
+
+def _summarize_record(value: Record) -> str:
+    """Return a record by its kind, and an error by its reason too."""
+    article, reason = "an" if value.kind[:1] in "aeiou" else "a", value.fields.get("reason")
+    more = f": {reason[:SHOWN]}" if isinstance(reason, str) else ""
+    return f"{article} {value.kind} record{more}"
 
 
 MOST_KEYS = 6
@@ -54,7 +61,7 @@ def _summarize_table(value: Value) -> str:
     assert isinstance(value, dict)
     if not value:
         return "{}"
-    names = [to_source(key)[:SHOWN] for key in list(value)[:MOST_KEYS]]
+    names = [abbreviate(key) for key in list(value)[:MOST_KEYS]]
     more = " …" if len(value) > MOST_KEYS else ""
     word = "key" if len(value) == 1 else "keys"
     return f"a table of {len(value)} {word}: {' '.join(names)}{more}"

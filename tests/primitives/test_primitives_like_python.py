@@ -191,3 +191,11 @@ def test_functions_of_a_number_are_those_of_python(name):
 @examples(50, 5_000, st.floats(-1e9, 1e9), st.floats(-1e9, 1e9) | st.integers(-9, 9))
 def test_the_angle_of_a_point_is_that_of_python(y, x):
     assert math.atan2(y, x) == call("atan", y, x)
+
+
+@examples(100, 5_000, TIMES, st.sampled_from(["UTC", "Europe/Berlin", "-03:00", "+05:30"]))
+def test_a_time_survives_its_parts(time, zone):
+    """The offset is one of them."""
+    written = call("iso-time", time.replace(microsecond=0).isoformat(), zone)
+
+    assert written == call("make-date", call("date-parts", written))

@@ -193,3 +193,27 @@ def test_a_number_survives_its_text(number):
 def test_an_integer_survives_every_radix(number, radix):
     """Both directions, with sign."""
     assert number == call("string->number", call("number->string", number, radix), radix)
+
+
+@pytest.mark.parametrize(
+    "numbers, total",
+    [
+        ((1e308, 1e308), math.inf),
+        ((-1e308, -1e308, 1.0), -math.inf),
+        ((math.inf, 1.0), math.inf),
+    ],
+)
+def test_a_sum_beyond_the_floats_is_infinite(numbers, total):
+    """As with `+`; so is the mean."""
+    assert total == call("sum", numbers)
+    assert total == call("mean", numbers)
+
+
+def test_a_sum_of_both_infinities_is_no_number():
+    """As with `+`."""
+    assert math.isnan(call("sum", (math.inf, -math.inf)))
+
+
+def test_an_integer_beyond_the_floats_is_not_added_to_one():
+    """It is said."""
+    assert "out-of-range" == refused("sum", (0.5, 10**400)).code

@@ -1,5 +1,6 @@
 """More primitives of lists and tables that call no function of the program."""
 
+from contextlib import suppress
 from math import fsum
 
 from sexplang.primitives.arithmetic import add as plus
@@ -89,12 +90,13 @@ def windows(items: Value, size: Value) -> Value:
 def total(items: Value) -> Value:
     """Return the sum of numbers: exact for integers, correctly rounded for floats."""
     found = _numbers("sum", items)
-    if set(map(type, found)) <= {int}:
-        made: Value = 0
-        for item in found:
-            made = plus(made, item)
-        return made
-    return fsum(found)
+    if not set(map(type, found)) <= {int}:
+        with suppress(OverflowError, ValueError):  # beyond the floats `+` says what it is
+            return fsum(found)
+    made: Value = 0
+    for item in found:
+        made = plus(made, item)
+    return made
 
 
 def product(items: Value) -> Value:

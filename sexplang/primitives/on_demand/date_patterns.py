@@ -33,6 +33,7 @@ def parse(name: str, text: str, pattern: str) -> datetime:
             raise _bad_pattern(name, f"`%{mark}` stands twice")
         read.append(f"({_READ[mark]})" if mark else _loose(literal))
         marks += [mark] if mark else []
+    _check_marks(name, marks)
     match = pattern_of("".join(read), IGNORECASE).fullmatch(text)
     if match is None:
         raise _bad_date(name, text, f"it does not have the form {abbreviate(pattern)}")
@@ -40,6 +41,19 @@ def parse(name: str, text: str, pattern: str) -> datetime:
         return _assemble(dict(zip(marks, match.groups(), strict=True)))
     except ValueError as error:
         raise _bad_date(name, text, str(error)) from None
+
+
+def _check_marks(name: str, marks: list[str]) -> None:
+    """Refuse a pattern that leaves a part of the date to guess."""
+    if "Y" not in marks and "y" not in marks:
+        raise Fault(
+            "bad-date",
+            f"`{name}`: the pattern reads no year, so which day it is cannot be said",
+            hint='put the year before the text: `(parse-date (str "2024 " s) "%Y %d.%m.")`; of a '
+            "time alone `(parse-duration s)` makes seconds",
+        )
+    if "p" in marks and "I" not in marks:
+        raise _bad_pattern(name, "`%p` stands with `%I`, the hour of twelve")
 
 
 def _split(name: str, pattern: str) -> list[tuple[str, str]]:
@@ -135,7 +149,7 @@ def _loose(literal: str) -> str:
 
 
 def _assemble(read: dict[str, str]) -> datetime:
-    year = int(read.get("Y", 1900))
+    year = int(read.get("Y", 0))
     if "y" in read and "Y" not in read:  # as POSIX has it
         year = int(read["y"]) + (2000 if int(read["y"]) < 69 else 1900)
     month = int(read.get("m", 1))

@@ -79,8 +79,13 @@ def date_parts(given: Value, zone: Value = None) -> Value:
 
 
 def make_date(parts: Value, zone: Value = None) -> Value:
-    """Return the date of parts as ISO text: a day, or a time where there is an `hour`."""
+    """Return the date of parts as ISO text: a day, or a time where there is a part of one. Its
+    zone is the given one, else its `offset`, else UTC."""
     given = fields("make-date", parts)
+    for key in given:
+        if key not in _PARTS:
+            known = "there are " + " ".join(_PARTS)
+            raise _bad("make-date", f"{abbreviate(key)} is no part: {known}")
     rows = (("year", None), ("month", 1), ("day", 1), ("hour", 0), ("minute", 0))
     year, month, day, hour, minute = (
         _whole("make-date", name, given.get(name, least)) for name, least in rows
@@ -94,9 +99,22 @@ def make_date(parts: Value, zone: Value = None) -> Value:
         time = datetime(year, month, day, hour, minute) + timedelta(seconds=second)
     except (ValueError, OverflowError) as error:
         raise _bad("make-date", str(error)) from None
-    if "hour" not in given:
+    if not {"hour", "minute", "second"} & given.keys():
         return time.date().isoformat()
-    return _iso(_in_zone("make-date", time, _zone("make-date", zone)))
+    place = _zone("make-date", zone) if zone is not None else _offset(given.get("offset", 0))
+    return _iso(_in_zone("make-date", time, place))
+
+
+_PARTS = (
+    *("year", "month", "day", "hour", "minute", "second"),
+    *("weekday", "week", "yearday", "offset"),
+)
+
+
+def _offset(seconds: Value) -> tzinfo:
+    if abs(_whole("make-date", "offset", seconds)) >= _SECONDS["days"]:
+        raise _bad("make-date", f"the offset is of less than a day, not {seconds} seconds")
+    return timezone(timedelta(seconds=seconds))
 
 
 def add(given: Value, amount: Value, unit: Value = "days") -> Value:
@@ -154,7 +172,7 @@ def _read(name: str, given: Value) -> _Moment:
     if type(given) in TEXTS or isinstance(given, Record):
         return _read_text(name, content(name, given))
     hint = "`(make-date parts)` makes a date of a table" if isinstance(given, dict) else None
-    raise wrong_type(name, "a date, as ISO text or seconds,", given, hint)
+    raise wrong_type(name, "a date as ISO text or seconds", given, hint)
 
 
 _ISO = pattern_of(

@@ -69,6 +69,8 @@ def find_suggestion(c: Lowering, name: str, span: Span, call: ListForm | None) -
         return None
     known = {*c.names.scope, *package_data.STANDARD, *SHAPES}
     found = habits.find_habits(name, known)
+    if name.startswith(".") and (not found or habits.normalize(name[1:]) in _NOUNS):
+        return _suggest_field(name[1:], span, call)
     if not found:
         module = habits.find_module(name)
         return Suggestion(f"`(import {module})` has it") if module else None
@@ -79,6 +81,24 @@ def find_suggestion(c: Lowering, name: str, span: Span, call: ListForm | None) -
     if not row.name:
         return Suggestion(row.hint, is_form=row.is_form)
     return _rename(c, row, span, call)
+
+
+def _suggest_field(field: str, span: Span, call: ListForm | None) -> Suggestion | None:
+    """Return what to write for `.field`, and for the call `(.field row)`."""
+    if isinstance(span, Made) or not re.fullmatch(r"[A-Za-z_][\w-]*", field):
+        return None
+    if span.source.text[span.start - 1 : span.start] in _CLOSERS:
+        return None
+    if call is None:
+        reader = f"(lambda (x) x.{field})"
+        return Suggestion(f"a field is read by a function: write `{reader}`", _edits(span, reader))
+    if len(call.items) == 2 and type(call.items[1]) is Name:
+        read = f"{call.items[1].span.text}.{field}"
+        return Suggestion(f"write `{read}`", _edits(call.span, read))
+    return Suggestion(f'write `row.{field}`, or `(get t "{field}")`')
+
+
+_CLOSERS = tuple(')]}"')
 
 
 def find_mark(name: str, span: Span) -> Suggestion | None:

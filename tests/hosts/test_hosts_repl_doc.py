@@ -54,6 +54,15 @@ def test_a_macro_and_a_special_form_are_explained(tmp_path):
     assert [*pick, *twice, *loop, *catch] == done.stdout.splitlines()[:-1]
 
 
+def test_a_name_of_another_language_is_explained():
+    """What to write for it; words are for `:apropos`."""
+    done = sexplang("repl", text=":doc foldl\n:doc split text\n")
+
+    told = ["there is no `foldl` here: write `fold`", "  (fold - 10 [1 2])  ;=> 7"]
+    assert told == done.stdout.splitlines()[:2]
+    assert "`:apropos split text` finds names by words" in done.stderr
+
+
 def test_all_that_a_program_has_is_explained():
     """No name comes without a meaning."""
     assert [] == [name for name, each in prelude().items() if not read_documentation(each)]

@@ -6,7 +6,7 @@ from typing import Any
 
 from sexplang.hosts.cli.guard import DONE, FAILED, say
 from sexplang.hosts.cli.shipped_pages import has_page
-from sexplang.hosts.reference.habits import Habit, find_habit
+from sexplang.hosts.reference.habits import Habit, describe_habit, find_habit, headline_of
 from sexplang.hosts.reference.name_entries import Entry, describe, list_entries, summarize, table
 from sexplang.hosts.reference.search import search
 from sexplang.terms.classes.node import evolve, frozen
@@ -61,8 +61,7 @@ def look_up(query: str) -> Answer:
         return Answer("code", said=f"`{name}` is an error code; type: sexplang explain {name}")
     habit = find_habit(name)
     if habit is not None:
-        said = f"there is no `{name}` here: {habit.hint}"
-        return Answer("habit", tuple(_list_mentioned(habit)), said, habit)
+        return Answer("habit", tuple(_list_mentioned(habit)), headline_of(habit), habit)
     like = find_misspelled(name, known) if " " not in name else None
     fitting = () if like else tuple(search(name, list_entries()))
     if fitting:
@@ -83,8 +82,8 @@ def show(answer: Answer) -> str:
     if answer.found == "name":
         return describe(answer.entries[0])
     lines = [answer.said] if answer.said else []
-    if answer.habit is not None and answer.habit.example:
-        lines.append(f"  {answer.habit.example}  ;=> {answer.habit.value}")
+    if answer.habit is not None:
+        lines = [describe_habit(answer.habit)]
     is_module = answer.found == "module"
     rows = [summarize(evolve(each, home="") if is_module else each) for each in answer.entries]
     return "\n".join([*lines, *rows])

@@ -31,6 +31,17 @@ def find_habit(name: str) -> Habit | None:
     return _convert((name,), row) if row is not None else None
 
 
+def headline_of(habit: Habit) -> str:
+    """Return what to write for the name that was looked up, in one line."""
+    return f"there is no `{habit.names[0]}` here: {habit.hint}"
+
+
+def describe_habit(habit: Habit) -> str:
+    """Return what to write for the name that was looked up, and the example."""
+    example = f"\n  {habit.example}  ;=> {habit.value}" if habit.example else ""
+    return f"{headline_of(habit)}{example}"
+
+
 def list_habits() -> Iterator[Habit]:
     """Yield the habits that the compiler knows."""
     for row in habits.rows():

@@ -49,7 +49,7 @@ def _doc(session: Session, name: str) -> None:
     found = explain(name, session.growing.names)
     if found is None:
         session.failures += 1
-        session.say(f"nothing here is called `{name}`; :apropos finds names by words")
+        session.say(f"nothing here is called `{name}`; `:apropos {name}` finds names by words")
         return
     print(found, file=session.out, flush=True)
 

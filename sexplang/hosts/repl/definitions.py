@@ -6,6 +6,7 @@ from typing import Any
 from sexplang.compiler.forms.shapes import splice, word_of
 from sexplang.hosts.language_server.library import task_meaning
 from sexplang.hosts.reference.documentation import comment_above
+from sexplang.hosts.reference.habits import describe_habit, find_habit
 from sexplang.hosts.reference.language_names import is_deprecated, prelude, special
 from sexplang.hosts.reference.meanings import (
     Meaning,
@@ -46,10 +47,13 @@ def candidates(typed: str, names: Mapping[str, Export]) -> list[str]:
 
 
 def explain(name: str, names: Mapping[str, Export]) -> str | None:
-    """Return the use and the meaning of a name, of the session or of the language; None for an
-    unknown name."""
+    """Return the use and the meaning of a name, of the session or of the language, or what to write
+    for one of another language; None for an unknown name."""
     entry = _find(name, names)
-    return None if entry is None else draw_hidden(describe(entry), keep="\n")
+    if entry is not None:
+        return draw_hidden(describe(entry), keep="\n")
+    habit = find_habit(name)
+    return draw_hidden(describe_habit(habit), keep="\n") if habit is not None else None
 
 
 def find_by_words(words: str, names: Mapping[str, Export]) -> str:

@@ -315,3 +315,53 @@ def test_a_type_is_a_value_too():
 def test_as_may_be_another_name():
     assert value("(define (as x) (* 2 x)) (as 3)") == 6
     assert value("((lambda (as) (as 1 2)) list)") == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("int", "integer"),
+        ("Float", "number"),
+        ("bool", "boolean"),
+        ("dict", "table"),
+        ("none", "nil"),
+        ("strin", "string"),
+        ("flight", "Flight"),
+        ("date", '(schema {type: "string" format: "date"})'),
+        ("(list int)", "[integer]"),
+        ("(array-of Flight)", "[Flight]"),
+        ("(optional str)", "(or string nil)"),
+        ('(enum "int" "a")', '(one-of "int" "a")'),
+        ("(union string int)", "(or string integer)"),
+    ],
+)
+def test_a_type_of_another_language_is_corrected(written, meant):
+    """The edit gives a program that checks."""
+    text = f'{FLIGHT} (defatom f (instructions "Go.") (returns {{a: {written}}}))'
+    with pytest.raises(Diagnostics) as caught:
+        program(text)
+    (found,) = caught.value.diagnostics
+    (edit,) = found.edits
+    corrected = text[: edit.span.start] + edit.text + text[edit.span.end :]
+
+    assert meant == edit.text
+    assert meant in found.hint
+    program(corrected)
+
+
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ("string?", "(or string nil)"),
+        ('"x"', '(one-of "x")'),
+        ("3", "(one-of 3)"),
+        ("(dict string int)", "{name: T  note?: T}"),
+        ("foo", "a type is one of"),
+        ("(foo)", "a type is one of"),
+        ("(3)", "a type is one of"),
+        ("(list)", "a type is one of"),
+    ],
+)
+def test_what_is_meant_by_no_type_is_said(written, hint):
+    """Where there are several corrections, or none is known, there is no edit."""
+    assert hint in refused(f"(as {written} 1)")[0][2]

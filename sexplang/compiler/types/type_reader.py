@@ -10,11 +10,10 @@ from typing import Any
 
 from sexplang.compiler.forms.shapes import word_of
 from sexplang.terms.classes.node import define, field
-from sexplang.terms.diagnostic import Diagnostics, diagnose
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Edit, Label
 from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.schemas import Schema, TypeSchema, Unbounded, below, bound_of
-from sexplang.terms.source import Span
-from sexplang.terms.texts.nearest import did_you_mean
+from sexplang.terms.source import Made, Span
 
 WORDS: dict[str, Schema] = {
     "any": {},
@@ -29,11 +28,6 @@ WORDS: dict[str, Schema] = {
     "object": {"type": "object"},
 }
 """The words for types; the last two are those of the documents."""
-
-_FORMS = (
-    'a type is one of any nil string integer number boolean list table, (one-of "a" "b"), [T], '
-    "{name: T  note?: T}, (or T …), (schema {…}) or the name of a define-type"
-)
 
 _DEEPEST = 50
 
@@ -98,7 +92,9 @@ class TypeReader:
             return _either([self.schema_of(item, depth + 1) for item in form.items[1:]])
         if isinstance(form, ListForm) and word == "schema":
             return self._define(self._read_schema(form), self.name)
-        raise bad(form.span, "this is not a type", _FORMS)
+        from sexplang.compiler.types.type_guesses import guess_form
+
+        raise bad(form.span, "this is not a type", *guess_form(form, (*WORDS, *self.known)))
 
     def _of_word(self, text: str, shown: str, span: Span) -> Schema:
         name = text.rstrip("[]") or "any"
@@ -107,9 +103,13 @@ class TypeReader:
             self._find_part(name, span) if text in (name + "[]" * lists, "[]" * lists) else None
         )
         if schema is None:
-            known = (*WORDS, *self.known)
-            hint = did_you_mean(shown, known, _FORMS)
-            raise bad(span, f"`{shown[:40]}` is not a type", hint)
+            from sexplang.compiler.types.type_guesses import guess_word
+
+            hint, meant = guess_word(shown, (*WORDS, *self.known))
+            if not meant and span.text == f'"{shown}"':
+                hint = f"a text is a type by `(one-of {span.text})`"
+            written = meant if span.text == shown else ""
+            raise bad(span, f"`{shown[:40]}` is not a type", hint, written)
         for _ in range(lists):
             schema = {"type": "array", "items": schema} if schema else {"type": "array"}
         return schema
@@ -256,6 +256,8 @@ def _plain(form: Form, depth: int = 0) -> Any:
     raise bad(form.span, "this is no data", "a JSON Schema is written out")
 
 
-def bad(span: Span, title: str, hint: str | None) -> Diagnostics:
-    """Return the Diagnostics `bad-schema` for a form that is no type."""
-    return diagnose("bad-schema", title, span, hint)
+def bad(span: Span, title: str, hint: str | None, written: str = "") -> Diagnostics:
+    """Return the Diagnostics `bad-schema` for a form that is no type, with the edit that puts what
+    is `written` in its place."""
+    edits = (Edit(span, written),) if written and not isinstance(span, Made) else ()
+    return Diagnostics([Diagnostic("bad-schema", title, (Label(span),), (), hint, edits=edits)])

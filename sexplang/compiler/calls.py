@@ -119,14 +119,17 @@ def lower_call(c: Lowering, form: ListForm, head: Form, arguments: tuple[Core, .
 
 
 def _report_not_callable(c: Lowering, form: ListForm, head: Literal) -> Core:
+    from sexplang.compiler import habit_hints
+
+    null = habit_hints.Suggestion("write `(null? xs)`") if head.span.text == "null" else None
+    meant = null or habit_hints.find_name_before(c, form.span)
     return c.report(
         "not-a-function",
         head.span,
         "only a function can be called",
         "this is data",
-        hint="write `(null? xs)`"
-        if head.span.text == "null"
-        else "a list of values is written `[a b c]`",
+        hint=meant.hint if meant is not None else "a list of values is written `[a b c]`",
+        edits=meant.edits if meant is not None else (),
     )
 
 

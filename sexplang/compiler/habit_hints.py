@@ -124,6 +124,31 @@ def find_mark(name: str, span: Span) -> Suggestion | None:
     return None
 
 
+def find_name_before(c: Lowering, span: Span) -> Suggestion | None:
+    """Return what to write for `f("a")`, which is a name and a list; None where no name touches the
+    list."""
+    if isinstance(span, Made):
+        return None
+    start = max(0, span.start - _LONGEST_NAME)
+    touching = re.search(
+        r"(?<![^\s()\[\]{}])[A-Za-z_][\w.?!*>-]*$", span.source.text[start : span.start]
+    )
+    if touching is None or touching[0] in RESERVED:
+        return None
+    call = f"({touching[0]} {span.text[1:-1]})"
+    shown = call if len(call) <= MOST_SHOWN else f"({touching[0]} …)"
+    at = start + touching.start()
+    is_head = span.source.text[at - 1 : at] == "("
+    edits = (
+        ()
+        if is_head or c.names.find(touching[0]) is None
+        else (Edit(Span(span.source, at, span.end), call),)
+    )
+    return Suggestion(f"the name stands in the parentheses: write `{shown}`", edits)
+
+
+_LONGEST_NAME = 60
+
 _PREFIXES = {
     "f": 'a text has no values in it: write `(str "n is " n)`, or `(format "n is ~a" n)`',
     "r": 'a text has no letter in front: write a backslash twice, as in `"\\\\d+"`',

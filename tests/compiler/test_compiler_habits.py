@@ -138,6 +138,8 @@ def test_a_name_is_found_however_it_is_spelled(text, written):
         ("(map .price [{price: 1}])", "(map (lambda (x) x.price) [{price: 1}])"),
         ("(map .name [{name: 1}])", "(map (lambda (x) x.name) [{name: 1}])"),
         ("(define row {price: 1}) (.price row)", "(define row {price: 1}) row.price"),
+        ('print("tea", 1)', '(print "tea", 1)'),
+        ('(str "a" string-upcase("b"))', '(str "a" (string-upcase "b"))'),
         ("(new Set [1 1])", "(distinct [1 1])"),
         ("(map (lambda [x] (* 2 x)) [1])", "(map (lambda (x) (* 2 x)) [1])"),
         ("(.at [1 2] -1)", "(last [1 2])"),
@@ -163,6 +165,16 @@ def test_no_edit_is_made_of_a_guess():
     assert (found := refusal('(.join ", " ["a"])')[0]).hint
     assert () == found.edits
     assert () == refusal("(upper [1])")[0].edits
+
+
+def test_a_name_before_its_parentheses_is_put_into_them():
+    """There is no edit where the name is in parentheses already."""
+    (found,) = refusal('(print("tea"))')
+
+    assert 'write `(print "tea")`' in found.hint
+    assert () == found.edits
+    assert "a list of values" in hint("(1 2)")
+    assert "a list of values" in hint("(str 1 (2 3))")
 
 
 def test_a_form_of_another_language_is_one_mistake():

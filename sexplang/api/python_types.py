@@ -212,9 +212,13 @@ def _instance(hint: Any, data: Any) -> Any:
     if hint in (date, datetime, time):
         return hint.fromisoformat(data)
     is_class = isinstance(hint, type)
-    if (is_class and issubclass(hint, Enum)) or (hint is float and type(data) is int):
+    if (is_class and issubclass(hint, Enum)) or (hint, type(data)) in _NUMBERS:
         return hint(data)
     return tuple(data) if hint is tuple else data
+
+
+_NUMBERS = ((float, int), (int, float))
+"""Numbers of a schema that are of another class: 3.0 is an integer."""
 
 
 def _choose(parts: tuple[Any, ...], data: Any) -> Any:

@@ -169,7 +169,11 @@ def _definition(
         assert isinstance(name, Name)
         return Definition(form, (name,), again, params=target.items[1:], body=items[2:])
     if type(target) is not Name and not is_pattern(target):
-        hint = "a function is defined with `define`" if type(target) is ListForm else None
+        hint = (
+            "a function is defined with `define`; the items of a list are named by `[a b]`"
+            if type(target) is ListForm
+            else None
+        )
         if word_of(target) == "quote":
             hint = f"the name alone: `{target.span.text.removeprefix(_QUOTE)}`"
         c.report_malformed(form, target, "I expected a name here", hint=hint)

@@ -62,6 +62,7 @@ class Plane(BaseModel):
 
 GOOD = [
     ('{origin: "a" price: 3}', Flight, Flight("a", 3.0)),
+    ("3.0", int | None, 3),
     (
         '{origin: "a" day: "2024-02-29" mood: "down" other: 1}',
         Flight,

@@ -73,6 +73,24 @@ def test_a_call_that_does_not_fit_is_an_error_at_its_place(text, reason):
 
 
 @pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ('(map "price" [{price: 1}])', "(lambda (x) x.price)"),
+        ('(map "a price" [{price: 1}])', '(lambda (x) (get x "a price"))'),
+        ('(let ((t {a: 1})) (t "a"))', '(get t "a")'),
+        ("(let ((x 1)) (x > 0))", "(> x y)"),
+        ("(let ((x 1)) (x 0))", "the head of a list is called"),
+    ],
+)
+def test_a_call_of_no_function_says_what_is_meant(text, hint):
+    """A field, a key, an operator between its operands."""
+    outcome = begun(text)
+
+    assert isinstance(outcome, Failed)
+    assert hint in outcome.error.fields["hint"]
+
+
+@pytest.mark.parametrize(
     "call",
     [
         "(map f [1 2 3])",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
+from re import compile as pattern_of
 from typing import Any
 
 from sexplang.machine.errors import call_frame
@@ -11,6 +12,7 @@ from sexplang.machine.tasks.conversation import call_task
 from sexplang.terms.form import source_name
 from sexplang.terms.source import Span
 from sexplang.terms.values.abbreviation import abbreviate
+from sexplang.terms.values.rope import TEXTS
 from sexplang.terms.values.text import text
 from sexplang.terms.values.value import (
     Fault,
@@ -82,9 +84,27 @@ def apply(
     raise Fault(
         "not-a-function",
         f"{abbreviate(function)} is not a function",
-        hint="the head of a list is called, and `map`, `sort` and their like call what they are "
-        "given; '(…) and [ … ] are data",
+        hint=_say_what_is_called(function, arguments),
     )
+
+
+def _say_what_is_called(function: Value, arguments: tuple[Value, ...]) -> str:
+    """Return what to write for a call of what is no function."""
+    if type(function) in TEXTS and len(arguments) == 1 and isinstance(arguments[0], (dict, Record)):
+        name = str(function)
+        field = f"x.{name}" if _FIELD.fullmatch(name) else f"(get x {abbreviate(function)})"
+        return f"a field is read by a function: `(lambda (x) {field})`"
+    if isinstance(function, dict) and len(arguments) == 1 and type(arguments[0]) in TEXTS:
+        return f"`(get t {abbreviate(arguments[0])})` looks a key up"
+    if len(arguments) == 2 and isinstance(arguments[0], Procedure):
+        return "a function stands first in its call: `(+ x y)`, `(> x y)`"
+    return (
+        "the head of a list is called, and `map`, `sort` and their like call what they are given; "
+        "'(…) and [ … ] are data"
+    )
+
+
+_FIELD = pattern_of(r"[A-Za-z_][\w-]*")
 
 
 def apply_labelled(

@@ -219,6 +219,8 @@ def _in_zone(name: str, time: datetime, zone: tzinfo) -> datetime:
 
 
 _OFFSET = pattern_of(r"([+-])(\d\d):?(\d\d)")
+_LONGEST_SHORT = 4
+"""The length of abbreviations such as `PST`: another one is another zone."""
 _NAME = pattern_of(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+)*")
 
 
@@ -232,7 +234,7 @@ def _zone(name: str, given: Value) -> tzinfo:
         return timezone(timedelta(minutes=-minutes if offset[1] == "-" else minutes))
     found = find_zone(text) if _NAME.fullmatch(text) else None
     if found is None:
-        near = nearest(text, zone_names())
+        near = nearest(text, zone_names()) if len(text) > _LONGEST_SHORT else None
         raise Fault(
             "bad-date",
             f"`{name}`: there is no zone {abbreviate(text)}",

@@ -17,6 +17,8 @@ _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
 def write(name: str, time: datetime, pattern: str) -> str:
     """Return the text of a time by a pattern. Raises Fault."""
     parts = []
+    if "%" not in pattern:
+        raise _bad_pattern(name, f"{abbreviate(pattern)} there is no part of a date")
     for mark, text in _split(name, pattern):
         parts.append(_write_mark(name, mark, time) if mark else text)
     return "".join(parts)

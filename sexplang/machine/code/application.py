@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import lru_cache
-from re import compile as pattern_of
 from typing import Any
 
 from sexplang.machine.errors import call_frame
@@ -91,8 +90,14 @@ def apply(
 def _say_what_is_called(function: Value, arguments: tuple[Value, ...]) -> str:
     """Return what to write for a call of what is no function."""
     if type(function) in TEXTS and len(arguments) == 1 and isinstance(arguments[0], (dict, Record)):
+        from re import fullmatch
+
         name = str(function)
-        field = f"x.{name}" if _FIELD.fullmatch(name) else f"(get x {abbreviate(function)})"
+        field = (
+            f"x.{name}"
+            if fullmatch(r"[A-Za-z_][\w-]*", name)
+            else f"(get x {abbreviate(function)})"
+        )
         return f"a field is read by a function: `(lambda (x) {field})`"
     if isinstance(function, dict) and len(arguments) == 1 and type(arguments[0]) in TEXTS:
         return f"`(get t {abbreviate(arguments[0])})` looks a key up"
@@ -102,9 +107,6 @@ def _say_what_is_called(function: Value, arguments: tuple[Value, ...]) -> str:
         "the head of a list is called, and `map`, `sort` and their like call what they are given; "
         "'(…) and [ … ] are data"
     )
-
-
-_FIELD = pattern_of(r"[A-Za-z_][\w-]*")
 
 
 def apply_labelled(

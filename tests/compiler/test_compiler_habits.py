@@ -177,6 +177,11 @@ def test_a_name_before_its_parentheses_is_put_into_them():
     assert "a list of values" in hint("(str 1 (2 3))")
 
 
+def test_a_list_is_taken_apart_by_brackets():
+    """Parentheses are the parameters of a function, which `bind` does not define."""
+    assert "named by `[a b]`" in hint("(define (f) (bind (a b) [1 2]) a)")
+
+
 def test_a_form_of_another_language_is_one_mistake():
     """Neither its operands nor the names that it would bind are reported."""
     assert "unbound-name" == refusal("(defn f [x] (g x y))\n(f 1)")[0].code

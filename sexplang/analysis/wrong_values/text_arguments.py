@@ -1,5 +1,6 @@
 """Calls of text functions whose arguments are swapped: they can never match."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,9 @@ def find_swapped_texts(nodes: list[Any]) -> Iterator[Diagnostic]:
         if isinstance(node, CallPrimitive) and is_own(node.span):
             order = _ORDERS.get(node.primitive.name)
             texts = [_literal(one) for one in node.arguments]
+            matched = _order_of_match(node.primitive.name, texts)
+            if matched is not None and not isinstance(node.span, Made):
+                yield _finding(node, matched)
             if order is None or len(texts) < len(order) or isinstance(node.span, Made):
                 continue
             if node.primitive.name in _PART_FIRST:
@@ -39,6 +43,25 @@ _ORDERS = {
 
 _PART_FIRST = ("string-prefix?", "string-suffix?")
 """Functions that take the part first."""
+
+
+_MATCHING = ("re-find", "re-matches", "re-seq", "re-split")
+_MARKS = re.compile(r"[\\^$.|?*+()\[\]]|\A.{0,3}\Z", re.DOTALL)
+"""A text that is rather a pattern than one to look in."""
+
+
+def _order_of_match(name: str, texts: list[str | None]) -> tuple[int, ...] | None:
+    """Return the intended order where a computed pattern is looked for in a literal that is a
+    pattern itself, or where a literal is to be replaced by what was meant as the text."""
+    if name in _MATCHING and len(texts) == 2:
+        is_swapped = texts[0] is None and texts[1] is not None and _MARKS.search(texts[1])
+        return (1, 0) if is_swapped else None
+    if name == "re-replace" and len(texts) == 3 and texts[1] is not None:
+        if texts[0] is not None and texts[2] is None:
+            return 0, 2, 1
+        if texts[0] is None and texts[2] is not None and _MARKS.search(texts[1]):
+            return 1, 0, 2
+    return None
 
 
 def _literal(node: Any) -> str | None:
@@ -66,6 +89,8 @@ def _finding(node: CallPrimitive, order: tuple[int, ...]) -> Diagnostic:
     first = "the text comes first"
     if name in _PART_FIRST:
         text, part, first = part, text, "the part comes first"
+    if name.startswith("re-"):
+        text, part, first = part, text, "the pattern comes first, then the text"
     ordered = " ".join([node.arguments[at].span.text for at in order])
     return Diagnostic(
         "swapped-arguments",

@@ -77,18 +77,18 @@ def write_init(cls: Any) -> Any:
 
 
 WIDE = 10
-"""The number of fields that are set one by one. More are set by a loop: it takes no longer, and the
-text of a quarter is compiled."""
+"""The number of fields of a frozen class that are set one by one. More are set by a loop: it takes
+no longer, and the text of a quarter is compiled."""
 
 
 def _assignments(values: dict[str, str], is_guarded: bool, known: dict[str, Any]) -> list[str]:
     """Return the lines that set the fields of an object."""
+    if not is_guarded:
+        return [f"self.{name} = {values[name]}" for name in values]
     if len(values) > WIDE:
         known["_names"] = tuple(values)
         return [f"any(map(_bound(self), _names, ({', '.join(values.values())})))"]
-    if is_guarded:
-        return ["_put = _bound(self)", *[f"_put({name!r}, {values[name]})" for name in values]]
-    return [f"self.{name} = {values[name]}" for name in values]
+    return ["_put = _bound(self)", *[f"_put({name!r}, {values[name]})" for name in values]]
 
 
 def _initial(each: Field, known: dict[str, Any]) -> str | None:

@@ -17,10 +17,10 @@ from sexplang.runtime.driver.events import (
     Progressed,
     Queued,
     Retrying,
-    Said,
     Started,
     Withdrawn,
 )
+from sexplang.runtime.driver.text_stream import TextStream
 from sexplang.runtime.journal.journal import Row
 from sexplang.terms.effect import Request
 from sexplang.terms.task import Context, Conversation, error_record
@@ -186,7 +186,7 @@ def test_what_waits_is_counted():
     progress(Queued(asked("4", "model", "ask")))
     busy = error_record("TASK_FAILURE", "llm_error", "busy")
     progress(Retrying(asked("1", "model", "ask"), 1, 90.0, busy))
-    progress(Said(asked("2", "model", "ask"), 20))
+    TextStream(asked("2", "model", "ask"), progress).take("text", 20 * "a")
     progress(started("5", "run-script"))
     progress(finished("5", "run-script", None, None, 0.1, error=busy))
     progress(started("6", "model", "ask", 1))

@@ -20,6 +20,7 @@ from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Fault, Record, Value
 
 if TYPE_CHECKING:
+    from sexplang.runtime.driver.text_stream import TextStream
     from sexplang.runtime.journal.replay_order import PendingCall, RecordedRun
     from sexplang.runtime.models.retry import Attempts
 
@@ -268,6 +269,8 @@ class InFlight:
     """Requests in flight, by id."""
     withdrawal_rows: dict[str, Row] = field(factory=dict)
     """Rows of the calls that the last delivery withdrew, by id."""
+    texts: "dict[str, TextStream]" = field(factory=dict)
+    """The texts of the calls that somebody listens to, by id."""
     _progress: dict[str, "tuple[Request, Attempts | PendingCall | _InterruptedCall]"] = field(
         factory=dict
     )
@@ -279,11 +282,13 @@ class InFlight:
     def finish(self, id: str) -> None:
         """Remove a call that has its reply or error."""
         self.calls.pop(id, None)
+        self.texts.pop(id, None)
         self._progress.pop(id, None)
 
     def take_part(self, id: str) -> tuple[Request | None, Part]:
         """Remove a call and return its request and partial reply. The usage of a host's own
         function is unknown."""
+        self.texts.pop(id, None)
         request, lost = self._progress.pop(id, (self.calls.get(id), None))
         if lost is None:
             return request, dict(UNMADE if request is None else UNCOUNTED)

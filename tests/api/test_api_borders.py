@@ -167,7 +167,7 @@ async def later(event):
         (lambda: sexplang.run("1", traceparent=b"00"), "traceparent is a text, not bytes"),
         (
             lambda: sexplang.run("1", on_event=5),
-            "on_event is a function, or a list of them, .* not int",
+            "on_event is a function, or a list .* not int",
         ),
         (lambda: sexplang.run("1", on_event=later), "on_event is called and not awaited"),
         (lambda: sexplang.run("1", single_flight=None), "single_flight is True or False"),

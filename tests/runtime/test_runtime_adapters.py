@@ -13,7 +13,7 @@ from support.running import error_of
 from sexplang.machine import Done
 from sexplang.runtime import Endpoint, Journal
 from sexplang.runtime.models.adapters import local
-from sexplang.runtime.models.adapters.openai import build_request as engine_request
+from sexplang.runtime.models.adapters.local_request import build_request as engine_request
 from sexplang.terms.core import Race
 
 KEY = "sk-ant-very-secret-0123456789"

@@ -7,9 +7,9 @@ from support.running import error_of
 
 from sexplang.runtime import Refusal
 from sexplang.runtime.models.adapters import local
-from sexplang.runtime.models.adapters.openai import build_request as engine_request
-from sexplang.runtime.models.adapters.openai import read_reply, repeats_call
-from sexplang.runtime.models.adapters.openai_stream import OpenAIStream
+from sexplang.runtime.models.adapters.chat_stream import ChatStream
+from sexplang.runtime.models.adapters.local_request import build_request as engine_request
+from sexplang.runtime.models.adapters.local_request import read_reply, repeats_call
 from sexplang.runtime.models.adapters.reply_grammar import reply_schema
 from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulator
 
@@ -149,9 +149,11 @@ def test_the_engine_takes_a_schema_that_refers_to_itself():
 )
 def test_of_a_reply_that_was_cut_the_answer_is_kept(text, schema, said):
     """And nothing of what it was wrapped in."""
-    pieces = OpenAIStream()
-    pieces.take({"choices": [{"delta": {"content": text}, "finish_reason": "length"}]})
-    reply = read_reply(pieces, {"tools": [TOOL], "output_schema": schema}, "0.1", "local")
+    heard = StreamAccumulator()
+    chunks = ChatStream(heard.take, "0.1")
+    chunks.take({"choices": [{"delta": {"content": text}, "finish_reason": "length"}]})
+    chunks.finish()
+    reply = read_reply(heard, {"tools": [TOOL], "output_schema": schema}, "0.1", "local")
 
     assert ([{"type": "text", "text": said}], "max_tokens") == (
         reply["content"],

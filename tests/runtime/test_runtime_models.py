@@ -13,7 +13,8 @@ from support.running import error_of
 from sexplang.machine import Done
 from sexplang.runtime import Endpoint, Journal, Refusal, Retries, choose_model, drive
 from sexplang.runtime.driver.events import Finished, Retrying, Said, Started
-from sexplang.runtime.models.adapters.messages import build_body, target
+from sexplang.runtime.models.adapters.messages import build_body
+from sexplang.runtime.models.protocols import read_target
 from sexplang.runtime.models.retry import backoff
 from sexplang.terms.model.roles import Models, read_models
 
@@ -281,7 +282,7 @@ def test_the_key_is_never_shown(monkeypatch, tmp_path, item):
     seen = repr(outcome) + repr(journal) + record.read_text()
     seen += repr(getattr(outcome, "error", None) and outcome.error.fields)
     assert KEY not in seen
-    assert KEY not in repr(target(server.url))
+    assert KEY not in repr(read_target(server.url))
 
 
 def test_a_key_is_needed_only_for_anthropics_own_server(monkeypatch):
@@ -300,13 +301,13 @@ def test_a_key_is_needed_only_for_anthropics_own_server(monkeypatch):
 
 def test_an_address_may_have_a_path_and_the_name_of_a_model():
     """The SDK adds /v1/messages itself; a password is not shown."""
-    at = target("http://me:secret@host:8080/base/v1/messages#small")
+    at = read_target("http://me:secret@host:8080/base/v1/messages#small")
 
     assert ("http://host:8080/base", "me:secret", "small") == (at.base_url, at.user, at.model)
     assert "host:8080" == at.display_name
     for wrong in ("http://", "http://[", "http://host:port"):
         with pytest.raises(Refusal):
-            target(wrong)
+            read_target(wrong)
 
 
 def test_who_answers_to_a_name(monkeypatch):

@@ -73,8 +73,9 @@ class MessagesServer:
 
     def __enter__(self) -> "MessagesServer":
         from sexplang.runtime.models.adapters.sdk_loader import wait
+        from sexplang.runtime.models.protocols import MESSAGES
 
-        wait()  # deadlines of a second are not to be over before a call is made
+        wait(MESSAGES)  # deadlines of a second are not to be over before a call is made
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
         return self
 

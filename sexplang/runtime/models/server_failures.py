@@ -92,23 +92,31 @@ def refuse_status(body: bytes, response: Any, at: Target, known: Sequence[str] =
         event = None
     said = _read_error(event)
     status = response.status_code
+    meant = status
     types = [each for each in (said.get("code"), said.get("type")) if each in TELLING_TYPES]
     if types:
-        status = STATUS_OF_TYPE[types[0]]
+        meant = STATUS_OF_TYPE[types[0]]
     elif status == 400 and _NO_MODEL.search(_words_of(said)):
-        status = 404
-    return _make_refusal(status, said, response.headers, at, known)
+        meant = 404
+    return _make_refusal(status, said, response.headers, at, known=known, meant=meant)
 
 
-def refuse_stream_error(event: Any, headers: Any, at: Target) -> Refusal:
-    """Return the refusal for an error event in a stream with status 200."""
+def refuse_stream_error(event: Any, headers: Any, at: Target, *, begun: bool = False) -> Refusal:
+    """Return the refusal for an error event in a stream with status 200. `begun` says that a part
+    of the reply precedes it, which is charged and was not counted."""
     said = _read_error(event)
-    code, kind = said.get("code"), said.get("type")
-    for each in (code, kind):
-        if isinstance(each, str) and each in STATUS_OF_TYPE:
-            return _make_refusal(STATUS_OF_TYPE[each], said, headers, at)
-    is_status = type(code) is int and 400 <= code < 600
-    return _make_refusal(code if is_status else 500, said, headers, at)
+    code = said.get("code")
+    known = [STATUS_OF_TYPE.get(each) for each in (code, said.get("type")) if _is_text(each)]
+    status = next(filter(None, known), None)
+    if status is None:
+        status = code if type(code) is int and 400 <= code < 600 else 500
+    refusal = _make_refusal(status, said, headers, at)
+    refusal.sent = refusal.sent or begun
+    return refusal
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _read_error(event: Any) -> dict[str, Any]:
@@ -128,9 +136,17 @@ _NO_MODEL = re.compile(r"model\b.*\b(not found|not exist|unknown|not available)"
 
 
 def _make_refusal(
-    status: int, said: dict[str, Any], headers: Any, at: Target, known: Sequence[str] = ()
+    status: int,
+    said: dict[str, Any],
+    headers: Any,
+    at: Target,
+    *,
+    known: Sequence[str] = (),
+    meant: int | None = None,
 ) -> Refusal:
-    reason, code = CODES.get(status, ("llm_error", "model-failed"))
+    """Return the refusal for a status. `meant` is the one that fits the words of the server."""
+    meant = meant or status
+    reason, code = CODES.get(meant, ("llm_error", "model-failed"))
     words = _words_of(said)
     if status in (400, 413):
         for pattern in _TOO_LONG:
@@ -144,7 +160,7 @@ def _make_refusal(
         code,
         f"{at.display_name} answered {status}{': ' + shorten(words, LONGEST) if words else ''}",
         hint=_hint(code, at, known),
-        again=status in AGAIN or status >= 500,
+        again=meant in AGAIN or meant >= 500,
         sent=status in GATEWAYS,
         retry_after=retry_after(headers),
         status=status,

@@ -83,7 +83,7 @@ async def _call(
             return
         chunk = event.json()
         if event.event == "error" or chunk.get("error"):
-            raise refuse_stream_error(chunk, headers, at)
+            raise refuse_stream_error(chunk, headers, at, begun=chunks.has_begun)
         if "choices" not in chunk and chunk.get("type") in ("message_start", "ping"):
             raise refuse_other_protocol(at)
         chunks.take(chunk)

@@ -26,19 +26,6 @@ needs_it = pytest.mark.skipif(not local.is_installed(), reason="engine or weight
 
 
 @needs_it
-def test_the_local_model_answers_and_says_the_same_twice():
-    """With tokens counted; silently."""
-    first = asked("local", {**ASK, "max_tokens": 8}).value
-    again = asked("local", {**ASK, "max_tokens": 8}).value
-
-    assert first["content"][0]["text"]
-    assert first == again
-    assert first["usage"]["input_tokens"] > 0
-    assert 0 < first["usage"]["output_tokens"] <= 8
-    assert "max_tokens" == first["stop_reason"]
-
-
-@needs_it
 def test_what_it_has_said_is_there_while_it_goes_on():
     """So a call that is withdrawn or late keeps it."""
     said = StreamAccumulator()
@@ -55,39 +42,6 @@ def test_what_it_has_said_is_there_while_it_goes_on():
 
     assert said.text
     assert said.message["model"].startswith("local:")
-
-
-@needs_it
-def test_a_schema_is_enforced():
-    """Even of a small model the reply always fits."""
-    import json
-
-    schema = {"enum": ["yes", "no"]}
-    reply = asked("local", {**ASK, "output_schema": schema}).value
-
-    assert json.loads(reply["content"][0]["text"]) in ("yes", "no")
-
-
-@needs_it
-def test_the_use_of_a_tool_is_enforced():
-    """A reply is an answer or a call whose input fits the tool's schema."""
-    words = "Read the file notes.txt with the tool."
-    reply = asked("local", {"messages": ({"role": "user", "content": words},), "tools": (TOOL,)})
-    block = reply.value["content"][0]
-
-    assert ("tool_use", "read_file") == (block["type"], block["name"])
-    assert isinstance(block["input"]["path"], str)
-    assert "tool_use" == reply.value["stop_reason"]
-
-
-@needs_it
-def test_a_request_that_is_too_long_for_it_is_an_error():
-    """Never cut off silently."""
-    long = {"messages": ({"role": "user", "content": "word " * 9000},)}
-    error = error_of(asked("local", long))
-
-    assert ("RESOURCE_EXHAUSTION", "context") == (error["type"], error["reason"])
-    assert error["details"]["metrics"]["used"] > error["details"]["metrics"]["limit"]
 
 
 def test_a_call_made_twice_leaves_only_the_answer():

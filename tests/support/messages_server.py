@@ -13,7 +13,7 @@ Each item of the script answers one request; the last one answers all that follo
               "silence" | "trickle" | "flood"}
     {"cut": 3, "then": "end" | "torn" | "error" | "silence", "content", "usage"}
                                    a reply of which only so many events arrive
-    {"events": [a text, …]}        a stream of these, as they are
+    {"events": [a text, …], "size"}  a stream of these, as they are, in pieces of so many bytes
     a function of the request's body that gives one of these
 """
 
@@ -128,7 +128,7 @@ class MessagesServer:
             elif isinstance(item, dict) and "cut" in item:
                 self._partly(to, message(body, item), item["cut"], item.get("then", "end"))
             elif isinstance(item, dict) and "events" in item:
-                self._send(to, 200, "".join(item["events"]), "text/event-stream")
+                self._raw(to, item)
             elif isinstance(item, dict) and "status" in item:
                 self._status(to, item)
             else:
@@ -174,6 +174,16 @@ class MessagesServer:
         to.end_headers()
         to.wfile.write(data)
         to.wfile.flush()
+
+    def _raw(self, to: BaseHTTPRequestHandler, item: dict[str, Any]) -> None:
+        """A stream as it is, in pieces of a size."""
+        parts = [each.encode() if isinstance(each, str) else each for each in item["events"]]
+        sent = b"".join(parts)
+        size = item.get("size", len(sent) or 1)
+        self._send(to, 200, "", "text/event-stream", length=len(sent))
+        for at in range(0, len(sent), size):
+            to.wfile.write(sent[at : at + size])
+            to.wfile.flush()
 
     def _hang(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
         """Nothing at all."""

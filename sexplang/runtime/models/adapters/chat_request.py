@@ -55,7 +55,7 @@ def build_chat_body(payload: dict[str, Any], model: str, *, is_provider: bool) -
         if payload.get("tool_choice"):
             body |= _choice(choice_of(payload["tool_choice"]))
     if payload.get("output_schema") is not None:
-        body["response_format"] = _format(payload["output_schema"])
+        body["response_format"] = _format(payload["output_schema"], is_provider)
     body["stream"] = True
     body["stream_options"] = {"include_usage": True}
     for key, value in (payload.get("provider") or {}).items():
@@ -100,10 +100,12 @@ def _function(tool: dict[str, Any]) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _format(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the format of a reply. Strict schemas require all fields; others are a guide, and the
-    reply is checked in any case."""
-    strict = enforceable(schema) if requires_all(schema) else None
+def _format(schema: dict[str, Any], is_provider: bool) -> dict[str, Any]:
+    """Return the format of a reply. OpenAI itself is strict with some schemas, which require all
+    fields; others are a guide. Other servers make a grammar of the whole schema."""
+    strict: dict[str, Any] | None = schema
+    if is_provider:
+        strict = enforceable(schema) if requires_all(schema) else None
     named = {"name": "answer", "strict": strict is not None, "schema": strict or schema}
     return {"type": "json_schema", "json_schema": named}
 

@@ -22,6 +22,9 @@ STOPS = {
 _THOUGHTS = ("reasoning_content", "reasoning")
 """The names that servers give to the text of thinking."""
 
+_NAMES = frozenset((*_THOUGHTS, "role", "content", "refusal", "tool_calls", "function_call"))
+"""The names in a part of a reply."""
+
 
 @define(eq=False)
 class _Call:
@@ -54,6 +57,8 @@ class ChatStream:
     _calls: dict[Any, _Call] = field(factory=dict)
     _last: _Call | None = None
     _has_refused: bool = False
+    _other_name: str | None = None
+    """A name of a text in the parts of the reply that the protocol lacks."""
 
     def begin(self, model: Any = None) -> None:
         """Begin the reply."""
@@ -71,7 +76,7 @@ class ChatStream:
         for choice in choices or ():
             if choice.get("index", 0) != 0:
                 raise BadReply("it has several `choices`, and one was asked for")
-            self._take_delta(choice.get("delta") or choice.get("message") or {})
+            self._take_delta(_delta_of(choice))
             self.finish_reason = choice.get("finish_reason") or self.finish_reason
         if isinstance(usage, dict):
             self.tell({"type": "message_delta", "delta": {}, "usage": _read_usage(usage)})
@@ -88,6 +93,8 @@ class ChatStream:
             if call.block is None:
                 raise BadReply("it calls a tool without a name")
             self.tell({"type": "content_block_stop", "index": call.block})
+        if not self._blocks and self._other_name is not None:
+            raise BadReply(f"what it says is in `{self._other_name}`, and not in `content`")
         if stop == "tool_use" and not self._calls:
             raise BadReply("it says that it calls a tool, and calls none")
         if self._has_refused:
@@ -99,6 +106,9 @@ class ChatStream:
         self.tell({"type": "message_stop"})
 
     def _take_delta(self, delta: dict[str, Any]) -> None:
+        for name in delta.keys() - _NAMES:
+            if isinstance(delta[name], str) and delta[name]:
+                self._other_name = name
         for name in _THOUGHTS:
             if isinstance(delta.get(name), str) and delta[name]:
                 self._say("thinking", delta[name])
@@ -161,6 +171,17 @@ class ChatStream:
         if self._open is not None:
             self.tell({"type": "content_block_stop", "index": self._open[1]})
             self._open = None
+
+
+def _delta_of(choice: dict[str, Any]) -> dict[str, Any]:
+    """Return the part of the reply in a choice. Servers that do not stream send one `message`."""
+    delta = choice.get("delta") or choice.get("message")
+    if delta is None and "delta" not in choice:
+        return {name: choice[name] for name in choice if name not in _OF_CHOICES}
+    return delta or {}
+
+
+_OF_CHOICES = ("index", "finish_reason", "logprobs", "stop_reason")
 
 
 def _text_of(content: Any) -> str:

@@ -132,7 +132,9 @@ def _words_of(said: dict[str, Any]) -> str:
     return words if isinstance(words, str) else ""
 
 
-_NO_MODEL = re.compile(r"model\b.*\b(not found|not exist|unknown|not available)", re.I | re.S)
+_NO_MODEL = re.compile(
+    r"model\b.*\b(not found|not exist|unknown|not available)|no such model", re.I | re.S
+)
 
 
 def _make_refusal(

@@ -184,8 +184,8 @@ def test_neither_a_key_nor_its_beginning_is_shown(monkeypatch, tmp_path):
 # -- One program with two roles -------------------------------------------------------------------
 
 ROLES = """
-(defatom draft (model "writer") (limits max_output_tokens: 8)
-  (instructions "Write a line about tea."))
+(defatom draft (model "writer") (options stop_sequences: ["." "," " of"] temperature: 0)
+  (instructions "Say: tea is wet."))
 (defatom judge (model "judge") (limits max_output_tokens: 30) (params (text string))
   (returns (one-of "yes" "no")) (instructions "Is this about tea? {{text}}"))
 (map (lambda (n) (progress "line" (/ n 2)) (judge (draft))) [1 2])

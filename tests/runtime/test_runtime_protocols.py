@@ -188,7 +188,9 @@ ROLES = """
   (instructions "Say: tea is wet."))
 (defatom judge (model "judge") (limits max_output_tokens: 30) (params (text string))
   (returns (one-of "yes" "no")) (instructions "Is this about tea? {{text}}"))
-(map (lambda (n) (progress "line" (/ n 2)) (judge (draft))) [1 2])
+(progress "a line" 0.5)
+(define line (draft))
+[(judge line)]
 """
 VERDICT = '{"answer": "yes"}'
 
@@ -220,5 +222,5 @@ def test_one_program_does_the_same_with_every_protocol(tmp_path):
             name: operations(model, tmp_path / f"{name}.jsonl") for name, model in models.items()
         }
 
-    assert [operation for operation, _ in found["local"]].count("model") == 4
+    assert [operation for operation, _ in found["local"]].count("model") == 2
     assert found["messages"] == found["chat"] == found["engine"] == found["local"]

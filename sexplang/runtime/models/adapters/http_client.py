@@ -7,13 +7,13 @@ most of the time.
 
 from base64 import b64encode
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import asynccontextmanager
 from json import dumps
 from typing import Any
 
 from sexplang.runtime.models.protocols import CHAT, MESSAGES, Target
 from sexplang.runtime.models.server_failures import refuse_bad_reply
-from sexplang.terms.classes.node import frozen
+from sexplang.terms.classes.node import define, frozen
 
 PLAIN = ("accept", "anthropic-version")
 """SDK headers that are also sent to servers which no person named. Other headers may come from
@@ -25,28 +25,36 @@ LISTING = 5.0
 _BETA = "anthropic-beta"
 
 
-@frozen
+_CLOSING = "llama.cpp"
+"""A server that closes connections which it said it would keep."""
+
+
+@define(eq=False)
 class Server:
     """The address, headers and client for requests."""
 
     http: Any
     url: Any
     headers: dict[str, str]
+    keeps_connections: bool
+    """Whether a connection serves further requests."""
 
-    def send(
-        self, body: dict[str, Any], betas: Sequence[str] = ()
-    ) -> AbstractAsyncContextManager[Any]:
-        """Return the response before its body has arrived. Redirects are not followed, since their
+    @asynccontextmanager
+    async def send(self, body: dict[str, Any], betas: Sequence[str] = ()) -> AsyncIterator[Any]:
+        """Give the response before its body has arrived. Redirects are not followed, since their
         target is not permitted. `betas` name beta features."""
         headers = self.headers
         if betas:
             known = headers.get(_BETA)
             headers = {**headers, _BETA: ",".join([known, *betas] if known else betas)}
+        if not self.keeps_connections:
+            headers = {**headers, "connection": "close"}
         data = dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-        asked: AbstractAsyncContextManager[Any] = self.http.stream(
+        async with self.http.stream(
             "POST", self.url, content=data, headers=headers, follow_redirects=False
-        )
-        return asked
+        ) as response:
+            self.keeps_connections = response.headers.get("server") != _CLOSING
+            yield response
 
     async def read_names(self) -> list[str]:
         """Return the names of the server's models; none if it does not tell them soon."""
@@ -84,7 +92,9 @@ def server_at(at: Target, silence: float) -> Server:
         base = client.base_url
         url = base.copy_with(path=f"{base.path.rstrip('/')}{at.protocol.path}")
         url = url.copy_with(query=query.encode()) if query else url
-        return Server(http, url, {**headers, "content-type": "application/json"})
+        headers["content-type"] = "application/json"
+        # A server without TLS may be one that closes connections; its first response says so.
+        return Server(http, url, headers, keeps_connections=url.scheme == "https")
 
     async def close(server: Server) -> None:
         await server.http.aclose()

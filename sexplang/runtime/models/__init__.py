@@ -311,4 +311,13 @@ def refuse_unknown_model(name: str, names: Sequence[str] = ()) -> Refusal:
 def _suggest_model(name: str, names: Sequence[str]) -> str:
     if name in names:
         return f"`{name}` leads back to itself: say which model it is, as in {name}=local"
+    scheme, _, id = name.partition(":")
+    if scheme == "ollama" and id:
+        return f"write {CHAT.prefix}http://127.0.0.1:11434/v1#{id}"
+    if name.startswith(_OPENAIS):
+        return f"write {CHAT.prefix}{name}, which needs {CHAT.key}"
     return did_you_mean(name, names, f"name one: {MODEL_CHOICES}")
+
+
+_OPENAIS = ("gpt-", "chatgpt-", "o1-", "o3-", "o4-")
+"""The beginnings of the ids of OpenAI's models."""

@@ -91,6 +91,7 @@ def test_a_person_permits_what_their_own_configuration_names(folder):
         ('model = "local"', "there is no `model`"),
         ('[models]\ndefalt = "local"', "`models` has no `defalt`; it holds default and single_fl"),
         ("[models]\ndefault = 1", "`default` of `models` is the name of a model"),
+        ("[models]\nfast = []", "`fast` of `models` is the name of a model"),
         ("[models]\nsingle_flight = 1", "`single_flight` of `models` is true or false"),
         ("models = 1", "`models` is no table"),
     ],

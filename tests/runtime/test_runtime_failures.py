@@ -302,6 +302,9 @@ def test_the_other_protocol_is_named_with_what_to_type():
 
     assert "it is one of the Messages protocol" in meant["message"]
     assert f"write --model '{server.url}/v1#m'" in meant["hint"]
+    with chat_server({"status": 404}) as third:
+        unknown = error_of(asked(f"{third.url}#m"))
+    assert f"OpenAI protocol, write --model 'openai:{third.url}#m'" in unknown["hint"]
     assert "it is one of the OpenAI protocol" in other_way["message"]
     assert f"write --model 'openai:{other.url}#m'" in other_way["hint"]
 

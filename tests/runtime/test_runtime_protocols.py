@@ -4,6 +4,7 @@ does the same with every protocol."""
 import importlib.util
 import json
 
+import anyio
 import pytest
 from conformance_support import here
 from runtime_support import ASK, asked
@@ -16,11 +17,12 @@ from support.running import error_of
 import sexplang
 from sexplang import Permissions
 from sexplang.runtime.driver.events import Retrying
-from sexplang.runtime.models import server_of
+from sexplang.runtime.models import server_of, warm_up
+from sexplang.runtime.models.adapters import sdk_loader
 from sexplang.runtime.models.prices import rates
 from sexplang.runtime.models.protocols import read_target
 from sexplang.tasks.prompt.window import output, windows
-from sexplang.terms.model.roles import id_of
+from sexplang.terms.model.roles import id_of, read_models
 
 KEY = "sk-openai-very-secret-0123456789"
 ANTHROPICS = "sk-ant-very-secret-0123456789"
@@ -153,6 +155,32 @@ def test_a_missing_package_is_told_with_what_to_type(monkeypatch):
 
     assert error["details"]["code"] == "not-available"
     assert "pip install 'sexplang[openai]'" in error["hint"]
+
+
+def test_the_sdk_of_a_protocol_is_loaded_in_the_background(monkeypatch):
+    """Of each that tasks may need, and of no other."""
+    begun = []
+    monkeypatch.setattr(sdk_loader, "start_loading", lambda protocol: begun.append(protocol.title))
+    warm_up(read_models("local", {"fast": ["openai:gpt-5", "claude-x"]}), ["fast", None])
+
+    assert begun == ["OpenAI", "Messages"]
+
+
+@here
+def test_a_real_server_refuses_a_key():
+    error = error_of(asked(f"openai:{engine_url()}#m"))
+
+    assert (error["details"]["code"], error["details"]["status"]) == ("bad-key", 401)
+    assert "export OPENAI_API_KEY" in error["hint"]
+
+
+def test_a_call_is_made_in_any_event_loop():
+    async def main(url):
+        return await sexplang.arun(PROGRAM, model=f"openai:{url}#m")
+
+    with chat_server("x") as server:
+        for library in ("asyncio", "trio"):
+            assert anyio.run(main, server.url, backend=library)["model"] == "m"
 
 
 def test_what_is_known_of_a_model_is_found_by_its_id():

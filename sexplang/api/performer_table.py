@@ -22,7 +22,9 @@ Reply: TypeAlias = str | dict[str, Any] | list[Any]
 """A model's reply: its text; `{"tool_use": {"name" "input"}}`; a list of content blocks; a whole
 reply `{content stop_reason usage model}`."""
 
-Model: TypeAlias = str | Mapping[str, str] | Sequence[Reply] | Callable[[dict[str, Any]], Any]
+Model: TypeAlias = (
+    str | Mapping[str, str | Sequence[str]] | Sequence[Reply] | Callable[[dict[str, Any]], Any]
+)
 """A model's name; models by their names in the program, beside `default` and `*`; a list of
 replies, for each task from the beginning; or a function, sync or async, from a payload to a Reply.
 """

@@ -136,6 +136,8 @@ def with_each(adapters):
 every = with_each([*SERVERS, *REAL, Scripted, Replay])
 asking = with_each([*SERVERS, *REAL])
 """Those that take a request to a model."""
+asking_once = with_each([*SERVERS, REAL[1]])
+"""One of each kind: where the real server adds nothing to that of the test."""
 telling = with_each([*SERVERS, Scripted, Replay])
 """Those whose replies a test can choose."""
 serving = with_each(SERVERS)

@@ -9,7 +9,7 @@ import threading
 
 import jsonschema_rs
 import pytest
-from conformance_support import Engine, Local, Messages, asking, every, telling
+from conformance_support import Engine, Local, Messages, asking, asking_once, every, telling
 from runtime_support import begun, perform
 from support.running import error_of
 
@@ -118,7 +118,7 @@ def test_a_tool_is_offered_used_and_its_result_is_answered(adapter):
     result = {"type": "tool_result", "tool_use_id": block["id"], "content": "Tea at five."}
     turns = (asked, assistant(content), user((result,)))
     answered = adapter.ask(
-        {"messages": turns, "tool_choice": {"type": "none"}, **tools}, "At five."
+        {"messages": turns, "tool_choice": {"type": "none"}, **tools, "max_tokens": 20}, "At five."
     )
 
     assert (block["type"], block["name"]) == ("tool_use", "read_file")
@@ -216,7 +216,7 @@ SLOW = hello(output_schema={"type": "string", "minLength": 2000}, max_tokens=400
 LONG = hello(system="word " * 800, max_tokens=4000)
 
 
-@asking
+@asking_once
 @pytest.mark.parametrize("payload", [SLOW, LONG], ids=["answering", "reading"])
 def test_a_call_in_flight_that_is_cancelled_leaves_nothing_running(adapter, payload):
     """Whether the model answers already or still reads: no thread, no connection, and the next
@@ -235,7 +235,7 @@ def test_a_call_in_flight_that_is_cancelled_leaves_nothing_running(adapter, payl
     assert before == adapter.ask(hello(), "Good day.")
 
 
-@asking
+@asking_once
 def test_a_call_ends_when_its_time_is_over(adapter):
     """All attempts together."""
     error = error_of(adapter.ask({**SLOW, "timeout": 0.2}, {"fail": "trickle"}))
@@ -261,7 +261,7 @@ def test_a_key_is_shown_by_nobody(adapter, monkeypatch):
     assert all(KEY not in heard.replace(f"#/{KEY}", "") for heard in adapter.heard)
 
 
-@asking
+@asking_once
 def test_a_request_holds_nothing_of_the_run(adapter):
     """No id, no time, no attempt: what is equal to the program is the same bytes."""
     replies = [adapter.ask(hello(task="greet"), "Hi.", run_id=f"run-{at}").value for at in range(2)]

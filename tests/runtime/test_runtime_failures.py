@@ -14,7 +14,11 @@ from sexplang.runtime import Endpoint, Retries
 from sexplang.runtime.driver.events import Said
 
 BOUNDED = Endpoint(silence=20, total=30, most_bytes=1_000_000)
-SHORT = Endpoint(silence=0.4, total=0.8, most_bytes=1_000_000)
+SHORT = {
+    "hang": Endpoint(silence=0.15, total=20),
+    "silence": Endpoint(silence=0.15, total=20),
+    "trickle": Endpoint(silence=20, total=0.4),
+}
 ONCE = Retries(attempts=1)
 
 
@@ -68,8 +72,8 @@ FAILURES = [
 @pytest.mark.parametrize(("item", "reason", "code", "attempts"), FAILURES, ids=str)
 def test_each_failure_ends_as_an_error_with_its_code(adapter, item, reason, code, attempts):
     """What may pass is tried again, a bounded number of times; nothing hangs."""
-    is_silent = isinstance(item, dict) and item.get("fail") in ("hang", "silence", "trickle")
-    error = error_of(adapter.ask(ASK, item, endpoint=SHORT if is_silent else BOUNDED))
+    fails = item.get("fail") if isinstance(item, dict) else None
+    error = error_of(adapter.ask(ASK, item, endpoint=SHORT.get(fails, BOUNDED)))
 
     assert ("TASK_FAILURE", reason) == (error["type"], error["reason"])
     assert (code, attempts) == (error["details"]["code"], error["details"]["attempts"])

@@ -43,12 +43,22 @@ def find_habits(name: str, known: Container[str]) -> tuple[Habit, ...]:
     names of the prelude, which may be spelled otherwise."""
     table = _by_name()
     for key in _keys(name):
-        if key in table:
+        if key in table and (key not in known or key == name):
             return table[key]
+        if key in known and key != name:
+            method = table.get(f".{key}", ())
+            return method or (*table.get(key, ()), Habit((name,), f"write `{key}`", "", key))
         here = next((one for one in _spellings(key) if one in known), None)
         if here is not None and here != name:
             return (Habit((name,), f"write `{here}`", "", here),)
     return ()
+
+
+def find_label_hint(label: str) -> str | None:
+    """Return what to write for an argument of another language with a label; None if none has
+    it."""
+    found = _by_name().get(f":{label}", ())
+    return found[0].hint if found else None
 
 
 def find_field_hint(field: str) -> str | None:
@@ -61,6 +71,25 @@ def find_field_hint(field: str) -> str | None:
     if renamed:
         return f"write `({renamed} x)`, the value first"
     return next((each.hint for each in found if not each.pattern), found[0].hint if found else None)
+
+
+def to_directives(text: str) -> str:
+    """Return the template of another language with the directives of `format`: `%.2f` is
+    `~,2f`, `%s` and `{}` are `~a`."""
+    return re.sub(_PLACES, _directive, text)
+
+
+_PLACES = r"%%|\{\{|\}\}|%[-+ 0]*\d*(?:\.(\d+))?([sdifgxr])|\{\w*(?::[<>^]?\d*(,)?(?:\.(\d+))?f?\w?)?\}"
+
+
+def _directive(found: re.Match[str]) -> str:
+    if found[0] in ("%%", "{{", "}}"):
+        return found[0][0]
+    digits = found[1] or found[4]
+    comma = ":" if found[3] else ""
+    if digits is not None:
+        return f"~,{digits}{comma}f"
+    return "~,6f" if found[2] == "f" else f"~{comma}d" if comma else "~a"
 
 
 def find_module(name: str) -> str:
@@ -85,8 +114,8 @@ def normalize(name: str) -> str:
 
 
 def _row(text: str) -> Habit:
-    *more, hint, example = text.splitlines()
-    names, pattern = " ".join(more), ""
+    *lines, hint, example = text.splitlines()
+    names, pattern = " ".join(lines), ""
     if names.startswith("(") and names.endswith(")"):
         words, _, pattern = names[1:-1].partition(" ")
         names, pattern = " ".join(words.split("|")) if words != "|>" else words, f"({pattern})"
@@ -96,9 +125,20 @@ def _row(text: str) -> Habit:
     if not pattern:
         return Habit(tuple(names.split()), f"write `{meant}`", example, meant)
     why = meant.partition(": ")[0] if meant[0].isalpha() and ": " in meant else ""
-    template = meant.removeprefix(why).removeprefix(": ")
-    hint = f"{why + ': ' if why else ''}write `{template}`"
+    template, more = _split_template(meant.removeprefix(why).removeprefix(": "))
+    hint = f"{why + ': ' if why else ''}write `{template}`{more}"
     return Habit(tuple(names.split()), hint, example, "", pattern, template, mark == "->")
+
+
+def _split_template(text: str) -> tuple[str, str]:
+    """Return the form that begins a text, and what is said behind it."""
+    depth = 0
+    for found in re.finditer(r'"(?:[^"\\]|\\.)*"|[(\[{]|[)\]}]|[^\s()\[\]{}"]+', text):
+        depth += (found[0] in "([{") - (found[0] in ")]}")
+        if depth == 0:
+            end = found.end()
+            return (text[:end], text[end:]) if text[end : end + 1] in ";:," else (text, "")
+    return text, ""
 
 
 @cache

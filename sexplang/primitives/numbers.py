@@ -163,7 +163,8 @@ def to_text(a: Value, radix: Value = MISSING) -> Value:
         if type(a) is int:
             weigh(a, a)
         return number_text(within("number->string", a))
-    whole = integral("number->string", a)
+    hint = f'`(format "~,{base}f" x)` writes {base} digits behind the point; {base} is a radix here'
+    whole = integral("number->string", a, hint)
     sign, whole = ("-", -whole) if whole < 0 else ("", whole)
     if whole > LIGHT:
         work(whole.bit_length() // 4)  # about the number of digits, each a division

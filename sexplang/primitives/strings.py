@@ -138,7 +138,7 @@ def split(value: Value, separator: Value = MISSING) -> Value:
     return tuple(text.split(between)) if between else tuple(text)
 
 
-def join(values: Value, separator: Value = "") -> Value:
+def join(values: Value, separator: Value = " ") -> Value:
     if type(values) not in LISTS:
         raise wrong_type("string-join", "a list of strings", values, "`(string-join xs separator)`")
     between = content("string-join", separator)

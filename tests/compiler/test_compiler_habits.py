@@ -47,10 +47,11 @@ def test_an_example_has_its_value(row):
 
 
 def test_a_row_is_for_names_that_there_are_not():
-    """A row of a bound name would never be read; a rename leads to a bound name."""
+    """A row of a bound name is of calls that it does not take; a rename leads to a bound name."""
     bound = {*RESERVED, *prelude()}
+    whole = [row for row in ROWS if not row.pattern]
 
-    assert [] == [name for row in ROWS for name in row.names if name in bound]
+    assert [] == [name for row in whole for name in row.names if name in bound]
     assert [] == [row.name for row in ROWS if row.name and row.name not in bound]
     assert 250 < len(ROWS)
 
@@ -162,7 +163,7 @@ def test_an_edit_corrects_the_text(text, correct):
 
 def test_no_edit_is_made_of_a_guess():
     """A method has its object in front; arguments that fit in no order stay as they are."""
-    assert (found := refusal('(.join ", " ["a"])')[0]).hint
+    assert (found := refusal('(.join (str ", ") ["a"])')[0]).hint
     assert () == found.edits
     assert () == refusal("(upper [1])")[0].edits
 
@@ -203,7 +204,7 @@ def test_a_name_of_the_program_is_meant_before_one_of_another_language():
         ("(import std/list)", "`std/lists`"),
         ("(null [])", "(null? xs)"),
         ("(values 1 2)", "several values are a list"),
-        ('(assoc {a: 1} "b" 2)', "(put t key value)"),
+        ('(assoc {a: 1} "b" 2)', '(put {a: 1} "b" 2)'),
         ("(define x = 5)", "(define x 5)"),
         ('(if true "a" else "b")', "leave `else` out"),
         ("(loop ((i 0)) (loop (+ i 1)))", "(recur (+ i 1))"),

@@ -18,6 +18,7 @@ from sexplang.primitives.tables import get as look
 from sexplang.primitives.tables import put as put_one
 from sexplang.terms.quota import SMALL, charge, work
 from sexplang.terms.values.equality import equal, firsts
+from sexplang.terms.values.rope import TEXTS
 from sexplang.terms.values.sequences import LISTS
 from sexplang.terms.values.value import Fault, Value
 
@@ -130,6 +131,10 @@ def _numbers(name: str, items: Value) -> tuple[Value, ...]:
     for item in found:
         if type(item) is not int and type(item) is not float:
             hint = "`(map (lambda (row) row.price) rows)` takes the numbers of rows"
+            if type(item) is bool:
+                hint = "`(count p xs)` counts the items for which a predicate holds"
+            elif type(item) in TEXTS:
+                hint = "`(map string->number xs)` reads the numbers"
             raise wrong_type(name, "a list of numbers", item, hint)
     return found
 

@@ -74,7 +74,11 @@ def _never_matches(texts: list[str | None]) -> bool:
     text, part = texts[:2]
     if text is None or part is None:
         return False
-    return part not in text and (len(texts) == 3 or len(part) > len(text) > 0)
+    if part in text:
+        return False
+    if len(texts) == 3:
+        return texts[2] is not None and text in texts[2]
+    return len(part) > len(text) > 0
 
 
 def _splits_a_character(node: CallPrimitive, texts: list[str | None]) -> bool:

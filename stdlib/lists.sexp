@@ -87,11 +87,16 @@
   (bind item (if (list? f) xs f))
   (cond ((or (procedure? xs) (not (or texts? (list? f) (list? xs)))) call)
         ((and (equal? name "partition") (number? f)) "(chunk xs n)")
-        ((equal? name "find-index") (if texts? "(string-index s part)" "(index-of xs x)"))
+        ((equal? name "find-index")
+         (if texts? "(string-index s part)" "(index-of xs x)"))
         ((equal? name "count")
-         (if texts? "(string-count s part)" (format "(count (lambda (x) (equal? x ~s)) xs)" item)))
+         (if texts?
+             "(string-count s part)"
+             (format "(count (lambda (x) (equal? x ~s)) xs)" item)))
         ((equal? name "find")
-         (if texts? "(string-index s part)" (format "(find (lambda (x) (equal? x ~s)) xs)" item)))
+         (if texts?
+             "(string-index s part)"
+             (format "(find (lambda (x) (equal? x ~s)) xs)" item)))
         (else call)))
 
 (define (_name-of call) (string-drop (first (string-split call " ")) 1))
@@ -99,8 +104,5 @@
 (define (_refuse call wanted given meant)
   (raise {type: "PROGRAM_ERROR"
           reason: "wrong-type"
-          message: (format "`~a` takes ~a, not ~s"
-                           (_name-of call)
-                           wanted
-                           given)
+          message: (format "`~a` takes ~a, not ~s" (_name-of call) wanted given)
           hint: (format "write `~a`" meant)}))

@@ -239,7 +239,9 @@ def _name_first(c: Lowering, name: str) -> str | None:
 
 def _report_form(c: Lowering, form: Name) -> Const:
     hint = PARTS.get(form.text)
-    if hint is None and form.text in SHAPES:
+    if form.text == "->":
+        hint = "`->` begins its form, `(-> e (function e…) name …)`; a function is `(lambda (x) body…)`"
+    elif hint is None and form.text in SHAPES:
         hint = f"write `{SHAPES[form.text].syntax}`, or a lambda around it"
     return c.report(
         "reserved-name",

@@ -21,8 +21,10 @@ def find_hint(text: str, start: int, end: int, opening: str, is_head: bool) -> s
         return meant
     if is_head and opening == "(":
         return f'write `(get t "{name}")`, or `t.{name}`'
-    label = f"; the label of an argument ends in its colon, `{name}:`" if opening == "(" else ""
-    return f'a key is a text: write `"{name}"`{label}'
+    is_label = opening == "(" and text[end:].lstrip()[:1] not in (")", "")
+    if is_label:
+        return f'an argument with a label: write `{name}:`; a key is a text, `"{name}"`'
+    return f'a key is a text: write `"{name}"`'
 
 
 def _describe_hash(text: str, end: int) -> str:

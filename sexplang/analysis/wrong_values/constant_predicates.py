@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sexplang.analysis.result_kinds import library_name
-from sexplang.analysis.signs import PREDICATED
+from sexplang.analysis.signs import PREDICATED, library_name
 from sexplang.analysis.wrong_values.constants import values_by_name
 from sexplang.analysis.wrong_values.true_values import body_of, kind_of_results
 from sexplang.terms.core import Const

@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sexplang.analysis.result_kinds import library_name
-from sexplang.analysis.signs import PAIRED
+from sexplang.analysis.signs import PAIRED, library_name
 from sexplang.analysis.wrong_values.constants import (
     names_called,
     text_of,
@@ -64,7 +63,9 @@ def _find_pairs_read(
     name = library_name(program, pairs)
     if name not in PAIRED or node.primitive.name == "put" or not isinstance(key, Const):
         return
-    if type(key.value) is int and not _has_numbers(program, name, pairs, values):
+    if type(key.value) is int and (
+        key.value == 0 or not _has_numbers(program, name, pairs, values)
+    ):
         return
     if isinstance(key.value, (int, float, str)):
         given, written = node.arguments[0].span.text, key.span.text

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sexplang.analysis.result_kinds import RESULT_KINDS, library_name
+from sexplang.analysis.signs import RESULT_KINDS, library_name
 from sexplang.analysis.wrong_values.constants import value_of
 from sexplang.terms.core import Const, If, Known, Lambda, Let, MakeTable, Seq
 from sexplang.terms.program import Program

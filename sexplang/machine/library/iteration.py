@@ -38,7 +38,7 @@ def items_of(name: str, value: Value) -> tuple[Value, ...]:
         if name == "filter":
             hint = "write `(filter-table p t)`, p of a key and a value"
     elif type(value) is int:
-        hint = "`(range n)` gives the numbers from 0 to below n"
+        hint += "; `(range n)` gives the numbers from 0 to below n"
     if isinstance(value, Procedure):
         hint = f"the function comes first: `({name} {_FIRST.get(name, 'f xs')})`"
         hint = "the function comes last: `(sort xs f)`" if name == "sort" else hint
@@ -137,8 +137,14 @@ def each(
     """Call `function` on each row in turn; `finish(results, extra)` goes to `k`."""
     if not rows:
         return k[0], finish((), extra), k, s
-    if type(function) is Closure and count == 1:
-        _check_params(function, span)
+    if count == 1 and type(function) is Closure and None in function.code.defaults[1:]:
+        second = function.code.names[1 + function.code.defaults[1:].index(None)]
+        title = f"`{function.code.name}` needs `{source_name(second)}`, and the call does not give it"
+        hint = (
+            "each call gives one item: `(map-indexed (lambda (i x) …) xs)` gives its place, too, and "
+            "`(lambda ([a b]) …)` takes a pair apart"
+        )
+        raise locate(Fault("wrong-arity", title, hint=hint), span)
     calls = over(function, count)
     if calls is None:
         return _call(rows[0], (_next, k, function, rows, 1, None, count, finish, extra), s)
@@ -156,23 +162,6 @@ def each(
             return k[0], finish(made, extra), k, s
         parts = None, made
     return _some, None, (_some_more, k, function, rows, start, parts, count, finish, extra, span), s
-
-
-def _check_params(function: Closure, span: Span | None) -> None:
-    """Raise Fault for a function of several parameters where each call gives it one item."""
-    needed = sum(default is None for default in function.code.defaults[: function.code.size])
-    if needed > 1:
-        names = function.code.names
-        raise locate(
-            Fault(
-                "wrong-arity",
-                f"`{function.code.name}` needs `{source_name(names[1])}`, and the call does not "
-                "give it",
-                hint="each call gives one item: `(map-indexed (lambda (i x) …) xs)` gives its place, "
-                "too, and `(lambda ([a b]) …)` takes a pair apart",
-            ),
-            span,
-        )
 
 
 def _some(_: Value, k: Frame, s: Segment) -> Step:

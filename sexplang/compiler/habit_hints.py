@@ -9,7 +9,7 @@ from itertools import permutations
 
 from sexplang.compiler.compilation import Lowering
 from sexplang.compiler.forms.shapes import RESERVED, SHAPES, word_of
-from sexplang.compiler.habit_patterns import fill, match
+from sexplang.compiler.habit_patterns import fill, match, may_be
 from sexplang.package import habits, package_data
 from sexplang.package.habits import Habit
 from sexplang.terms.classes.node import frozen
@@ -68,6 +68,8 @@ def find_suggestion(c: Lowering, name: str, span: Span, call: ListForm | None) -
     head it is."""
     if call is None and habits.normalize(name) in _NOUNS:
         return None
+    if call is not None and (arrow := _find_arrow(call)) is not None:
+        return arrow
     if name in _COMMENTS or (call is None and name in ("//", "--")):
         return _suggest_comment(c, span)
     known = {*c.names.scope, *package_data.STANDARD, *SHAPES}
@@ -85,6 +87,18 @@ def find_suggestion(c: Lowering, name: str, span: Span, call: ListForm | None) -
         return Suggestion(row.hint, is_form=row.is_form)
     return _rename(c, row, span, call)
 
+
+def _find_arrow(call: ListForm) -> Suggestion | None:
+    """Return what to write for `(x => body)`; None for any other call."""
+    if isinstance(call.span, Made) or len(call.items) < 3 or call.items[1].span.text not in _ARROWS:
+        return None
+    body = " ".join([each.span.text for each in call.items[2:]])
+    written = f"(lambda ({call.items[0].span.text}) {body})"
+    hint = f"write `{written}`" if len(written) <= MOST_SHOWN else "write `(lambda (x) body…)`"
+    return Suggestion(hint, (Edit(call.span, written),), True)
+
+
+_ARROWS = frozenset(("=>", "->"))
 
 _COMMENTS = frozenset(("/*", "*/", "/**", "///", "<!--"))
 
@@ -184,6 +198,8 @@ def _rename(c: Lowering, row: Habit, span: Span, call: ListForm | None) -> Sugge
         usage = SHAPES[row.name].syntax if row.name in RESERVED else row.name
         return Suggestion(f"write `{usage}`", _edits(span, row.name))
     hint = f"write `({' '.join([row.name, *params])})`"
+    if len(operands) > len(params) and "…" not in params:
+        hint += f", which takes no more than {len(params)}"
     order = _order(params, operands)
     if order is None:
         return Suggestion(hint)
@@ -201,39 +217,16 @@ def _order(params: Sequence[str], operands: Sequence[Form]) -> tuple[int, ...] |
     """Return the order of the operands, the first that may fit the parameters; None if none does,
     or it is not known."""
     if len(operands) != len(params) or "…" in params:
-        kinds = [_may_be(param, each) for param, each in zip(params, operands, strict=False)]
+        kinds = [may_be(param, each) for param, each in zip(params, operands, strict=False)]
         return tuple(range(len(operands))) if all(kinds) else None
     for order in permutations(range(min(len(operands), MOST_MOVED))):
-        if all(_may_be(param, operands[at]) for param, at in zip(params, order, strict=True)):
+        if all(may_be(param, operands[at]) for param, at in zip(params, order, strict=True)):
             return order
     return None
 
 
 MOST_MOVED = 3
 """The greatest number of arguments that are put in another order."""
-
-
-def _may_be(param: str, form: Form) -> bool:
-    """Return whether a form, as it is written, may be the argument of a parameter."""
-    if param in ("f", "p", "less?", "keep?"):
-        return isinstance(form, Name) or _is_lambda(form)
-    if _is_lambda(form):
-        return False
-    if param in ("xs", "ys", "pairs", "rows"):
-        return not isinstance(form, (Literal, TableForm))
-    if param in ("t", "u"):
-        return not isinstance(form, Literal)
-    if param in ("s", "part", "separator", "pattern"):
-        is_text = isinstance(form, Literal) and isinstance(form.value, str)
-        return is_text or not isinstance(form, (Literal, VectorForm, TableForm))
-    if param in ("n", "m", "width", "index", "start", "end"):
-        is_number = isinstance(form, Literal) and isinstance(form.value, (int, float))
-        return is_number or not isinstance(form, (Literal, VectorForm, TableForm))
-    return True
-
-
-def _is_lambda(form: Form) -> bool:
-    return word_of(form) in ("lambda", "fn")
 
 
 def _parameters_for(c: Lowering, name: str, count: int) -> list[str] | None:

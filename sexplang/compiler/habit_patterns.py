@@ -109,6 +109,8 @@ def _match_one(part: _Pattern, form: Form, is_form: bool, bound: Bound) -> bool:
         return _KINDS[part](form)
     if isinstance(form, Label) or (is_form and part in _NAMED and not isinstance(form, Name)):
         return False
+    if not is_form and not may_be(part, form):
+        return False
     bound.words[part] = _sequence(form) if is_form and part in ("xs", "ys") else text
     return True
 
@@ -130,6 +132,27 @@ _KINDS = {
     "total": lambda form: isinstance(form, Name) and form.text in ("acc", "accum", "accumulator"),
 }
 """Words of a pattern that stand for forms of a kind."""
+
+
+def may_be(param: str, form: Form) -> bool:
+    """Return whether a form, as it is written, may be the argument of a parameter."""
+    if param in ("f", "p", "less?", "keep?"):
+        return not isinstance(form, (Literal, VectorForm, TableForm))
+    if word_of(form) in ("lambda", "fn"):
+        return param not in _PLAIN
+    if param in ("xs", "ys", "pairs", "rows"):
+        return not isinstance(form, (Literal, TableForm))
+    if param in ("t", "u"):
+        return not isinstance(form, (Literal, VectorForm))
+    if param in ("s", "part", "separator", "pattern"):
+        return _is_text(form) or not isinstance(form, (Literal, VectorForm, TableForm))
+    if param in ("n", "m", "width", "index", "start", "end"):
+        return _is_number(form) or not isinstance(form, (Literal, VectorForm, TableForm))
+    return True
+
+
+_PLAIN = frozenset(("xs", "ys", "pairs", "rows", "t", "u", "s", "part", "separator", "n", "m"))
+"""Parameters that are no functions."""
 
 
 def _sequence(form: Form) -> str:

@@ -42,16 +42,18 @@ def find_habits(name: str, known: Container[str]) -> tuple[Habit, ...]:
     """Return the rows of a name, the first that fits first; empty if there is none. `known` are the
     names of the prelude, which may be spelled otherwise."""
     table = _by_name()
+    calls: tuple[Habit, ...] = ()
     for key in _keys(name):
-        if key in table and (key not in known or key == name):
-            return table[key]
+        found = (*calls, *table.get(key, ()))
         if key in known and key != name:
-            method = table.get(f".{key}", ())
-            return method or (*table.get(key, ()), Habit((name,), f"write `{key}`", "", key))
+            found = (*found, Habit((name,), f"write `{key}`", "", key))
+        if any(not each.pattern for each in found):
+            return found
+        calls = found
         here = next((one for one in _spellings(key) if one in known), None)
         if here is not None and here != name:
-            return (Habit((name,), f"write `{here}`", "", here),)
-    return ()
+            return (*calls, Habit((name,), f"write `{here}`", "", here))
+    return calls
 
 
 def find_label_hint(label: str) -> str | None:
@@ -171,6 +173,8 @@ _OWNERS = frozenset(
 def _keys(name: str) -> Iterator[str]:
     """Yield the keys of a name: itself, then without its namespace, class or module."""
     key = normalize(name)
+    if re.fullmatch(r"[a-z]+[A-Z]\w*", name):
+        yield f".{key}"
     yield key
     space, slash, member = key.rpartition("/")
     if slash and space and member:

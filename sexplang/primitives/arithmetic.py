@@ -38,7 +38,10 @@ def not_a_number(name: str, value: Value) -> Fault:
         elif name == "-":
             hint = "`(filter (lambda (x) (not (member? x ys))) xs)` leaves items out"
         elif name == "*":
-            hint = "`(map (lambda (x) (* n x)) xs)` multiplies each, `(product xs)` all"
+            hint = (
+                "`(map (lambda (x) (* n x)) xs)` multiplies each, `(product xs)` all; "
+                "`(flat-map (lambda (_) xs) (range n))` repeats them, `(make-list n x)` an item"
+            )
     if type(value) in TEXTS and name in ("*", "-"):
         hint = f"`(string-repeat s n)` repeats a text; {hint}"
         if name == "-":

@@ -46,7 +46,7 @@ _OF_TEXT = {
     "drop": "(string-drop s n)",
     "take-right": "(string-take-right s n)",
     "drop-right": "(string-drop-right s n)",
-    "slice": "(substring s start end)",
+    "slice": "(substring s start end)`, or `(string-take-right s n)",
     "first": "(string-ref s 0)",
     "car": "(string-ref s 0)",
     "rest": "(string-drop s 1)",

@@ -158,13 +158,15 @@ def to_text(a: Value, radix: Value = MISSING) -> Value:
     if radix is MISSING and type(a) is int and -0x3FFFFFFF < a < 0x3FFFFFFF:
         return repr(a)
     check("number->string", a)
+    if type(a) is float and type(radix) is int and radix != 10:
+        digits = f'`(format "~,{radix}f" x)` writes {radix} digits behind the point'
+        integral("number->string", a, f"{digits}; {radix} is a radix here")
     base = 10 if radix is MISSING else _radix("number->string", radix)
     if base == 10:
         if type(a) is int:
             weigh(a, a)
         return number_text(within("number->string", a))
-    hint = f'`(format "~,{base}f" x)` writes {base} digits behind the point; {base} is a radix here'
-    whole = integral("number->string", a, hint)
+    whole = integral("number->string", a)
     sign, whole = ("-", -whole) if whole < 0 else ("", whole)
     if whole > LIGHT:
         work(whole.bit_length() // 4)  # about the number of digits, each a division

@@ -21,7 +21,11 @@ def find_hint(text: str, start: int, end: int, opening: str, is_head: bool) -> s
         return meant
     if is_head and opening == "(":
         return f'write `(get t "{name}")`, or `t.{name}`'
-    is_label = opening == "(" and text[end:].lstrip()[:1] not in (")", "")
+    before = text[max(0, start - 200) : start]
+    if re.search(r"\((?:map|filter|sort-by|group-by|max-by|min-by|find|any\?|all\?|index-by) +$", before):
+        return f"a field is read by a function: write `(lambda (x) x.{name})`"
+    is_key = re.search(r"\((?:get|put|assoc|update|remove|dissoc|has-key\?|contains\?) [^()]*$", before)
+    is_label = opening == "(" and not is_key and text[end:].lstrip()[:1] not in (")", "")
     if is_label:
         return f'an argument with a label: write `{name}:`; a key is a text, `"{name}"`'
     return f'a key is a text: write `"{name}"`'

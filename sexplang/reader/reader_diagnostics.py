@@ -90,7 +90,7 @@ def mark_after_word(span: Span, word: str, after: str) -> Diagnostic:
         )
     hint = f"text is written in double quotes; else put a space before `{after}`"
     if word == "#" and after == "'":
-        hint = "a function is its name alone, without `#'`"
+        hint = "a function is its name, or its lambda, alone: leave `#'` out"
     return Diagnostic(
         "bad-symbol",
         f"`{after}` directly after `{word}`",

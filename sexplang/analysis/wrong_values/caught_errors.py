@@ -39,11 +39,9 @@ def _find_uses(clause: Clause) -> Iterator[Diagnostic]:
             continue
         name = node.primitive.name
         caught = [each for each in node.arguments if _is_caught(each, clause)]
-        if not caught or len(node.arguments) < 2:
-            continue
-        if name in _JOINING:
-            yield _finding(caught[0], "is joined to a text", "message")
-        elif name in _COMPARING:
+        if caught and name in _JOINING:
+            yield _finding(caught[0], "becomes a text", "message")
+        elif caught and name in _COMPARING and len(node.arguments) > 1:
             (other, *_) = [each for each in node.arguments if each is not caught[0]]
             field = _field_of(other)
             if field:

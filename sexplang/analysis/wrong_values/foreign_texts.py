@@ -181,7 +181,7 @@ def _find_marks_of_patterns(node: Any, name: str) -> Iterator[Diagnostic]:
             f"write `{meant}`",
             (Edit(pattern.span, meant),),
         )
-    if name == "re-replace" and _is_text(last) and re.search(r"\\[1-9]", last.value):
+    if name == "re-replace" and _is_text(last) and re.search(r"\\(?:g<)?[1-9]", last.value):
         meant = re.sub(r"\\\\(?:g<)?([1-9])>?(?![0-9])", r"$\1", last.span.text)
         yield _warn(
             last,

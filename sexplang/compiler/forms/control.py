@@ -294,7 +294,7 @@ def _report_no_step(c: Lowering, form: ListForm, step: Form) -> Lowered:
 
 def lambda_(c: Lowering, form: ListForm, position: int, name: str = "lambda") -> Steps:
     """`(lambda (a (b default) . rest) body…)`"""
-    if type(form.items[1]) in (Name, Label) and len(form.items) > 2:
+    if len(form.items) > 2 and type(form.items[1]) is not VectorForm:
         meant = _find_bare_lambda(form)
         if meant is not None:
             hint, edits = meant
@@ -308,8 +308,8 @@ def lambda_(c: Lowering, form: ListForm, position: int, name: str = "lambda") ->
 
 def _find_bare_lambda(form: ListForm) -> "tuple[str, tuple[Edit, ...]] | None":
     """Return the advice for `(lambda x: body)` or `(lambda x => body)`; None for any other."""
-    words = {each.span.text for each in form.items[2:] if type(each) is Name}
-    if type(form.items[1]) is Name and Label not in map(type, form.items) and not words & _ARROWS:
+    words = {each.text for each in form.items[2:] if type(each) is Name}
+    if Label not in map(type, form.items) and not words & _ARROWS:
         return None
     from sexplang.compiler.forms.foreign_shapes import wrap_parameters
 

@@ -67,6 +67,10 @@ def wrap_parameters(form: ListForm) -> Advice | None:
     """Return the advice for a `lambda` whose parameters end in a colon or an arrow, as in
     `(lambda x: body)`; None for any other."""
     params: list[str] = []
+    if type(form.items[1]) is ListForm and form.items[2].span.text in ("=>", "->"):
+        body = " ".join([each.span.text for each in form.items[3:]])
+        text = f"({form.items[0].span.text} {form.items[1].span.text} {body})"
+        return _write(form, text, "no arrow stands before the body")
     for at, each in enumerate(form.items[1:], 1):
         word = each.span.text
         if type(each) is Name and word in ("=>", "->"):

@@ -83,12 +83,23 @@ def apply(
     raise Fault(
         "not-a-function",
         f"{abbreviate(function)} is not a function",
-        hint=_say_what_is_called(function, arguments),
+        hint=_say_what_is_called(function, arguments, span),
     )
 
 
-def _say_what_is_called(function: Value, arguments: tuple[Value, ...]) -> str:
+def _say_what_is_called(
+    function: Value, arguments: tuple[Value, ...], span: Span | None
+) -> str:
     """Return what to write for a call of what is no function."""
+    if function is None and span is not None:
+        from re import match
+
+        from sexplang.package.habits import find_field_hint
+
+        method = match(r"\([\w-]+\.([A-Za-z][\w-]*)[\s)]", span.text)
+        hint = find_field_hint(method[1]) if method is not None else None
+        if hint is not None:
+            return hint
     if type(function) in TEXTS and len(arguments) == 1 and isinstance(arguments[0], (dict, Record)):
         from re import fullmatch
 

@@ -141,8 +141,8 @@ def each(
         second = function.code.names[1 + function.code.defaults[1:].index(None)]
         title = f"`{function.code.name}` needs `{source_name(second)}`, and the call does not give it"
         hint = (
-            "each call gives one item: `(map-indexed (lambda (i x) …) xs)` gives its place, too, and "
-            "`(lambda ([a b]) …)` takes a pair apart"
+            "each call gives one item: `(map-indexed (lambda (i x) …) xs)` gives its place, too; "
+            "`(enumerate xs)` has `[i x]` pairs, and `(lambda ([i x]) …)` takes one apart"
         )
         raise locate(Fault("wrong-arity", title, hint=hint), span)
     calls = over(function, count)

@@ -54,9 +54,9 @@ def drop_right(items: Value, count: Value) -> Value:
 
 def slice_items(items: Value, start: Value, end: Value = None) -> Value:
     """Return the items from an index to before another, as far as there are any."""
-    first = whole("slice", "start", start)
+    found, first = as_list("slice", items), whole("slice", "start", start)
     last = LIST_ITEMS if end is None else whole("slice", "end", end)
-    return _charge_list(as_list("slice", items)[first : max(first, last)])
+    return _charge_list(found[first : max(first, last)])
 
 
 def split_at(items: Value, count: Value) -> Value:

@@ -235,14 +235,14 @@ def _parameters_for(c: Lowering, name: str, count: int) -> list[str] | None:
     params = _parameters(c, name)
     if params is None:
         return None
-    shown = [each for each in params if each[0] not in "[…"]
-    extra = count - len(shown)
+    extra = count - sum(each[0] not in "[…" for each in params)
+    shown = []
     for each in params:
-        if extra > 0 and each == "…":
+        if each[0] not in "[…":
             shown.append(each)
-        elif extra > 0 and each.startswith("["):
+        elif extra > 0:
             shown.append(each.strip("[]"))
-            extra -= 1
+            extra -= each != "…"
     return shown
 
 

@@ -102,7 +102,7 @@ def _match_one(part: _Pattern, form: Form, is_form: bool, bound: Bound) -> bool:
     if part.startswith("-") and part[1:].isalpha():
         bound.words[part[1:]] = text.removeprefix("-")
         return isinstance(form, Literal) and text.startswith("-")
-    if _stands_for_itself(part):
+    if _stands_for_itself(part) or (is_form and part in _LOOP_WORDS):
         return text == part
     if part in _KINDS:
         bound.words[part] = text
@@ -172,6 +172,12 @@ _FIXED = frozenset(
         *("nil", "cons"),
     ]
 )
+
+
+_LOOP_WORDS = frozenset(
+    ("for", "from", "to", "upto", "below", "collect", "do", "sum", "when", "repeat", "across")
+)
+"""Words of a loop in Common Lisp, which stand for themselves in the pattern of a form."""
 
 
 def _stands_for_itself(part: str) -> bool:

@@ -141,7 +141,9 @@ class _Walk:
         try:
             maker(self.forms, word[1], start, end)
         except Flaw as flaw:
-            if end - start == 1 and kind == "LABEL" and self.last[0] == "NAME":
+            if end - start == 1 and kind == "LABEL" and self.last[0] in _CLOSING:
+                flaw.hint = "no colon stands before a body: leave it out"
+            elif end - start == 1 and kind == "LABEL" and self.last[0] == "NAME":
                 flaw.hint = f"write `{self.text[slice(*self.last[1:])]}:`"
             frame = self.frames[-1]
             flaw.hint = (

@@ -462,6 +462,8 @@ def _lower_named_let(c: Lowering, form: ListForm, name: Name) -> Steps:
 def loop(c: Lowering, form: ListForm, position: int) -> Steps:
     """`(loop count body…)` or `(loop ((name e) …) body…)`"""
     first = form.items[1]
+    if type(first) is Name and first.text in _LOOP_WORDS and c.names.find(first.text) is None:
+        return _report_foreign_loop(c, form)
     if not _is_bindings(c, first):
         turns = yield c.lower(first)
         inner = yield body(c, form.items[2:], 0, form.span)
@@ -486,6 +488,23 @@ def loop(c: Lowering, form: ListForm, position: int) -> Steps:
     c.loops.pop()
     c.restore_scope(place)
     return Loop(inits, enclose(bindings, inner), span=form.span)
+
+
+_LOOP_WORDS = frozenset(("for", "repeat", "while", "until", "with"))
+"""Words that begin a loop in Common Lisp."""
+
+
+def _report_foreign_loop(c: Lowering, form: ListForm) -> Core:
+    from sexplang.compiler.habit_hints import find_call
+
+    meant = find_call(c, "loop", form)
+    return c.report_malformed(
+        form,
+        form.items[1],
+        "I expected a count or bindings here",
+        hint=meant.hint if meant is not None else None,
+        edits=meant.edits if meant is not None else (),
+    )
 
 
 _UNKNOWN = -1

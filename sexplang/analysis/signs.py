@@ -175,9 +175,9 @@ def _is_sign(program: Program, node: Any, empty: set[str]) -> bool:
     kind = type(node)
     if kind is core.CallPrimitive:
         return _is_odd_call(program, node, node.primitive.name, empty)
-    if kind is core.CallKnown or kind is core.Call:
-        if library_name(program, node) in PREDICATED and _asks_value(program, node):
-            return True
+    is_call = kind is core.CallKnown or kind is core.Call
+    if is_call and library_name(program, node) in PREDICATED and _asks_value(program, node):
+        return True
     if kind is core.Call:
         value = node.callee.value if type(node.callee) is core.Const else None
         return isinstance(value, (Operation, Higher, Task)) and _is_odd_use(program, node, value)
@@ -226,9 +226,9 @@ def _names_itself(clause: core.Clause) -> bool:
     """Return whether the caught name is given to a function, or is the clause's value."""
     name = clause.params[0]
     for node in nodes_in([clause.body]):
-        if type(node) is core.CallPrimitive:
-            if any(type(each) is core.Local and each.name == name for each in node.arguments):
-                return True
+        given = node.arguments if type(node) is core.CallPrimitive else ()
+        if any(type(each) is core.Local and each.name == name for each in given):
+            return True
     last = clause.body
     while type(last) in (core.Let, core.Seq, core.If):
         last = last.body if type(last) is core.Let else _last_of(last)
@@ -262,9 +262,7 @@ def _is_odd_constant(value: Any) -> bool:
     return False
 
 
-def _is_odd_call(
-    program: Program, node: core.CallPrimitive, name: str, empty: set[str]
-) -> bool:
+def _is_odd_call(program: Program, node: core.CallPrimitive, name: str, empty: set[str]) -> bool:
     constants = [each.value for each in node.arguments if type(each) is core.Const]
     if name == "not":
         return any(_is_odd_test(program, each, empty) for each in node.arguments)

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from itertools import permutations
 
 from sexplang.compiler.compilation import Lowering
-from sexplang.compiler.forms.shapes import RESERVED, SHAPES, word_of
+from sexplang.compiler.forms.shapes import RESERVED, SHAPES
 from sexplang.compiler.habit_patterns import fill, match, may_be
 from sexplang.package import habits, package_data
 from sexplang.package.habits import Habit
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Edit
-from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm
+from sexplang.terms.form import Form, ListForm, Name
 from sexplang.terms.program import Export
 from sexplang.terms.source import Made, Span
 from sexplang.terms.values.value import Higher, Operation, Primitive

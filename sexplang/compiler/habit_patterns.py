@@ -106,7 +106,7 @@ def _match_one(part: _Pattern, form: Form, is_form: bool, bound: Bound) -> bool:
         return text == part
     if part in _KINDS:
         bound.words[part] = text
-        return _KINDS[part](form)
+        return _is_of(part, form)
     if isinstance(form, Label) or (is_form and part in _NAMED and not isinstance(form, Name)):
         return False
     if not is_form and not may_be(part, form):
@@ -126,12 +126,14 @@ def _is_number(form: Form) -> bool:
     return isinstance(form, Literal) and type(form.value) in (int, float)
 
 
-_KINDS = {
-    "number": _is_number,
-    "literal": lambda form: isinstance(form, Literal),
-    "total": lambda form: isinstance(form, Name) and form.text in ("acc", "accum", "accumulator"),
-}
+_KINDS = ("number", "literal", "total")
 """Words of a pattern that stand for forms of a kind."""
+
+
+def _is_of(kind: str, form: Form) -> bool:
+    if kind == "total":
+        return isinstance(form, Name) and form.text in ("acc", "accum", "accumulator")
+    return _is_number(form) if kind == "number" else isinstance(form, Literal)
 
 
 def may_be(param: str, form: Form) -> bool:
@@ -204,7 +206,9 @@ def _repeat(template: str, bound: Bound) -> str:
         part = template[start : end + 1]
         used = {word: each for word, each in bound.repeated.items() if word in _words_in(part)}
         times = max(map(len, used.values()), default=0)
-        each = [_fill_words(part, {w: texts[at] for w, texts in used.items()}) for at in range(times)]
+        each = [
+            _fill_words(part, {w: texts[at] for w, texts in used.items()}) for at in range(times)
+        ]
         template = template[:start] + " ".join(each) + template[end + 2 :]
     texts = {f"{word}…": " ".join(each) for word, each in bound.repeated.items()}
     return _fill_words(template, texts)

@@ -244,7 +244,7 @@ def _name_first(c: Lowering, name: str) -> str | None:
 def _report_form(c: Lowering, form: Name) -> Const:
     hint = PARTS.get(form.text)
     if form.text == "->":
-        hint = "`->` begins its form, `(-> e (function e…) name …)`; a function is `(lambda (x) body…)`"
+        hint = f"`->` begins its form, `{SHAPES['->'].syntax}`; a function is `(lambda (x) body…)`"
     elif hint is None and form.text in SHAPES:
         hint = f"write `{SHAPES[form.text].syntax}`, or a lambda around it"
     return c.report(

@@ -81,7 +81,11 @@ def to_directives(text: str) -> str:
     return re.sub(_PLACES, _directive, text)
 
 
-_PLACES = r"%%|\{\{|\}\}|%[-+ 0]*\d*(?:\.(\d+))?([sdifgxr])|\{\w*(?::[<>^]?\d*(,)?(?:\.(\d+))?f?\w?)?\}"
+_PLACES = (
+    r"%%|\{\{|\}\}"
+    r"|%[-+ 0]*\d*(?:\.(\d+))?([sdifgxr])"
+    r"|\{\w*(?::[<>^]?\d*(,)?(?:\.(\d+))?f?\w?)?\}"
+)
 
 
 def _directive(found: re.Match[str]) -> str:

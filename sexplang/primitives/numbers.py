@@ -159,8 +159,9 @@ def to_text(a: Value, radix: Value = MISSING) -> Value:
         return repr(a)
     check("number->string", a)
     if type(a) is float and type(radix) is int and radix != 10:
-        digits = f'`(format "~,{radix}f" x)` writes {radix} digits behind the point'
-        integral("number->string", a, f"{digits}; {radix} is a radix here")
+        call = f'`(format "~,{radix}f" x)`'
+        hint = f"{call} writes {radix} digits behind the point; {radix} is a radix here"
+        integral("number->string", a, hint)
     base = 10 if radix is MISSING else _radix("number->string", radix)
     if base == 10:
         if type(a) is int:

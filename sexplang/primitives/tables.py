@@ -113,9 +113,9 @@ def _look(name: str, value: Value, key: Value) -> Value:
     return value[key] if 0 <= key < len(value) else _ABSENT
 
 
-def _hint_of_pairs(items: Value) -> str | None:
+def _hint_of_pairs(items: Any) -> str | None:
     """Return what to write for a key of a list of pairs, None for another list."""
-    first = items[0] if len(items) else None  # type: ignore[arg-type, index]
+    first: Any = items[0] if len(items) else None
     if type(first) not in LISTS or len(first) != 2:
         return None
     return (

@@ -4,6 +4,12 @@ import re
 
 from sexplang.package import habits
 
+_NEAR = 200
+"""The length of the text before a word in which its call begins."""
+
+_MAPPING = r"\((?:map|filter|find|any\?|all\?|(?:sort|group|max|min|index)-by) +$"
+_KEYED = r"\((?:get|put|assoc|update|remove|dissoc|has-key\?|contains\?) [^()]*$"
+
 COMMENT = "a comment begins with `;` and ends with its line"
 
 
@@ -21,11 +27,11 @@ def find_hint(text: str, start: int, end: int, opening: str, is_head: bool) -> s
         return meant
     if is_head and opening == "(":
         return f'write `(get t "{name}")`, or `t.{name}`'
-    before = text[max(0, start - 200) : start]
-    if re.search(r"\((?:map|filter|sort-by|group-by|max-by|min-by|find|any\?|all\?|index-by) +$", before):
+    before = text[max(0, start - _NEAR) : start]
+    if re.search(_MAPPING, before):
         return f"a field is read by a function: write `(lambda (x) x.{name})`"
-    is_key = re.search(r"\((?:get|put|assoc|update|remove|dissoc|has-key\?|contains\?) [^()]*$", before)
-    is_label = opening == "(" and not is_key and text[end:].lstrip()[:1] not in (")", "")
+    is_last = text[end:].lstrip()[:1] in (")", "")
+    is_label = opening == "(" and not is_last and not re.search(_KEYED, before)
     if is_label:
         return f'an argument with a label: write `{name}:`; a key is a text, `"{name}"`'
     return f'a key is a text: write `"{name}"`'

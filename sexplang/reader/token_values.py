@@ -215,7 +215,8 @@ def _unknown_mark(text: str) -> Flaw:
         "bad-symbol",
         f"`{_short(text)}` means nothing here",
         "a symbol cannot begin with `#`",
-        hint or "`#t`, `#f`, `#;form` and `#| comment |#` are all that begins with `#`; a comment "
+        hint
+        or "`#t`, `#f`, `#;form` and `#| comment |#` are all that begins with `#`; a comment "
         "begins with `;`",
     )
 

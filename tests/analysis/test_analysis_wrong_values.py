@@ -53,7 +53,7 @@ SLIPS = [
     ("(loop 3 (lambda (i) (print i)))", "foreign-call", "what is to be done"),
     ("(define (f xs) (par (map abs xs)))", "foreign-call", "(par-map abs xs)"),
     (
-        '(define (f s) (string-join (reverse (string->list s))))',
+        "(define (f s) (string-join (reverse (string->list s))))",
         "foreign-call",
         "(list->string (reverse",
     ),
@@ -61,7 +61,11 @@ SLIPS = [
     ('(define g (frequencies ["a"])) (has-key? g "a")', "foreign-call", "(from-entries g)"),
     ("(log 8 2)", "foreign-call", "(/ (ln 8) (ln 2))"),
     # What is caught.
-    ("(try (raise 'late) (catch (e) (equal? e 'late)))", "foreign-call", '(equal? e.reason "late")'),
+    (
+        "(try (raise 'late) (catch (e) (equal? e 'late)))",
+        "foreign-call",
+        '(equal? e.reason "late")',
+    ),
     ('(try (raise "no") (catch (e) (str "got " e)))', "foreign-call", "e.message"),
     ("(define (f) (try (raise 5) (catch (e) e)))", "foreign-call", "e.details.value"),
     # Predicates that are always true.
@@ -179,7 +183,7 @@ def test_a_slip_is_found(text, code, hint):
         '(define (f s) (if (empty? s) "none" s)) (f "")',
         "(define (f xs) (string-join xs))",
         "(define (f xs) (string-join (map str xs)))",
-        '(define (f s) (list->string (reverse (string->list s))))',
+        "(define (f s) (list->string (reverse (string->list s))))",
         "(define (f xs) (filter (lambda (x) (get x 1)) xs))",
         "(define (f xs) (filter identity xs))",
         "(define (f xs) (filter (lambda (x) (if (even? x) x nil)) xs))",
@@ -188,10 +192,10 @@ def test_a_slip_is_found(text, code, hint):
         "(define (f xs) (sort-by (lambda (x) (- x)) xs))",
         "(define (f ys) (bind xs (find even? ys)) (if xs 1 2))",
         "(define (f xs) (let ((found nil)) (loop ((found (list))) (if found 1 2))))",
-        '(define (f xs) (get (group-by string-length xs) 0))',
+        "(define (f xs) (get (group-by string-length xs) 0))",
         '(define (f t) (get (from-entries (group-by string-upcase t)) "A"))',
         '(try (raise "no") (catch (e) (str "got " e.message)))',
-        "(try (raise 'no) (catch (e) (equal? e.reason \"no\")))",
+        '(try (raise \'no) (catch (e) (equal? e.reason "no")))',
         "(define (f) (try (g) (catch (e) e))) (define (g) 1)",
         '(define (f s) (re-replace "(a)" s "$1"))',
         '(define (f s) (re-find "/users/[0-9]+/" s))',

@@ -84,13 +84,15 @@ def _raises_plain(node: Any) -> bool:
     return isinstance(given, Const) and isinstance(given.value, (str, int, float, tuple))
 
 
-def _finding(node: Local, what: str, field: str, other: Any = None) -> Diagnostic:
+def _finding(node: Any, what: str, field: str, other: Any = None) -> Diagnostic:
     meant = f"{node.name}.{field}"
     more = ", or what it says, " + f"`{node.name}.message`" if field == "details.value" else ""
     hint = f"write `{meant}`{more}"
     if field == "reason":
         word = getattr(other.value, "name", "word")
-        hint = f'write `(equal? {meant} "{word}")`: the symbol that was raised is the reason, a text'
+        hint = (
+            f'write `(equal? {meant} "{word}")`: the symbol that was raised is the reason, a text'
+        )
     is_plain = node.span is not None and node.span.text == node.name and field == "message"
     return Diagnostic(
         "foreign-call",

@@ -12,6 +12,7 @@ from sexplang.terms.program import Program
 from sexplang.terms.source import Made
 from sexplang.terms.values.text import to_source
 
+
 def find_constant_tests(
     program: Program, nodes: list[Any], with_literals: bool
 ) -> Iterator[Diagnostic]:

@@ -132,9 +132,9 @@ def _are_letters(node: Any) -> bool:
         each = work.pop()
         if _name(each) == "string->list":
             return True
-        if _name(each) in ("reverse", "append", "take", "drop", "rest", "distinct"):
-            work += each.arguments
-        elif isinstance(each, Call) and _higher_name(each) in ("map", "filter", "sort"):
+        if _name(each) in ("reverse", "append", "take", "drop", "rest", "distinct") or (
+            isinstance(each, Call) and _higher_name(each) in ("map", "filter", "sort")
+        ):
             work += each.arguments
     return False
 

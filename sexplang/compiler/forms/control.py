@@ -38,7 +38,16 @@ from sexplang.terms.core import (
     Repeat,
 )
 from sexplang.terms.diagnostic import Edit
-from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm, source_name
+from sexplang.terms.form import (
+    Form,
+    Label,
+    ListForm,
+    Literal,
+    Name,
+    TableForm,
+    VectorForm,
+    source_name,
+)
 from sexplang.terms.source import Span
 
 Wrap = Callable[[Core], Core]
@@ -513,7 +522,8 @@ _UNKNOWN = -1
 
 def _is_bindings(c: Lowering, form: Form) -> bool:
     """Return whether a form is `((i 0) …)` and not a count. The head of a call is hardly ever a
-    list of two. Pairs of an unbound name and a value, `(i 0)` or `[i 0 n 1]`, are refused as bindings.
+    list of two. Pairs of an unbound name and a value, `(i 0)` or `[i 0 n 1]`, are refused as
+    bindings.
     """
     if type(form) not in (ListForm, VectorForm) or not form.items:  # type: ignore[union-attr]
         return type(form) is ListForm

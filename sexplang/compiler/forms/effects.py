@@ -219,9 +219,7 @@ def _clause(
     elif known is not None:
         most = None if known.rest else len(known.params)
         count = len(params)
-        check_count(
-            c, pattern, known.name, count, known.least, most, known.params, is_call=False
-        )
+        check_count(c, pattern, known.name, count, known.least, most, known.params, is_call=False)
     name = _name_of(c, operation)
     c.handled.add(name)
     place = c.save_scope()

@@ -71,18 +71,17 @@ def wrap_parameters(form: ListForm) -> Advice | None:
         body = " ".join([each.span.text for each in form.items[3:]])
         text = f"({form.items[0].span.text} {form.items[1].span.text} {body})"
         return _write(form, text, "no arrow stands before the body")
-    for at, each in enumerate(form.items[1:], 1):
-        word = each.span.text
-        if type(each) is Name and word in ("=>", "->"):
+    parts = list(form.items[1:])
+    while parts:
+        each = parts.pop(0)
+        if type(each) is Name and each.text in ("=>", "->"):
             break
         if type(each) not in (Name, Label):
             return None
-        params.append(word.removesuffix(":"))
+        params.append(each.span.text.removesuffix(":"))
         if type(each) is Label:
             break
-    else:
-        return None
-    body = " ".join([each.span.text for each in form.items[at + 1 :]])
+    body = " ".join([each.span.text for each in parts])
     if not body or not params:
         return None
     head = form.items[0].span.text

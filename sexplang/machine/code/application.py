@@ -88,9 +88,7 @@ def apply(
     )
 
 
-def _say_what_is_called(
-    function: Value, arguments: tuple[Value, ...], span: Span | None
-) -> str:
+def _say_what_is_called(function: Value, arguments: tuple[Value, ...], span: Span | None) -> str:
     """Return what to write for a call of what is no function."""
     if function is None and span is not None:
         from re import match

@@ -139,7 +139,9 @@ def each(
         return k[0], finish((), extra), k, s
     if count == 1 and type(function) is Closure and None in function.code.defaults[1:]:
         second = function.code.names[1 + function.code.defaults[1:].index(None)]
-        title = f"`{function.code.name}` needs `{source_name(second)}`, and the call does not give it"
+        title = (
+            f"`{function.code.name}` needs `{source_name(second)}`, and the call does not give it"
+        )
         hint = (
             "each call gives one item: `(map-indexed (lambda (i x) …) xs)` gives its place, too; "
             "`(enumerate xs)` has `[i x]` pairs, and `(lambda ([i x]) …)` takes one apart"

@@ -465,6 +465,8 @@ def _report_unknown_label(c: Lowering, form: ListForm, shape: Signature, text: s
             f"; what holds for one call: (call-atomic-task '{shape.name} inputs: {{…}} {text}: …)"
         )
     meant = None if shape.is_task else _foreign_call(c, form)
+    if not shape.is_task and shape.name not in c.names.table:
+        hint = _find_label_hint(label_form(form, text)) or hint
     c.report(
         "unknown-label",
         label_form(form, text).span,

@@ -204,7 +204,7 @@ def _asks_value(program: Program, node: Any) -> bool:
     for given in node.arguments[:2]:
         kind = type(given)
         if kind is core.Const:
-            if getattr(given.value, "name", "") in RESULT_KINDS:
+            if getattr(given.value, "name", "") in _ASKED_ITEMS:
                 return True
         elif kind is core.Lambda or kind is core.Known:
             body = program.functions[given.function].body
@@ -213,9 +213,12 @@ def _asks_value(program: Program, node: Any) -> bool:
             if type(body) is core.Const:
                 if body.value not in (True, False, None):
                     return True
-            elif library_name(program, body) in RESULT_KINDS:
+            elif type(body) is core.Local or library_name(program, body) in RESULT_KINDS:
                 return True
     return False
+
+
+_ASKED_ITEMS = frozenset((*RESULT_KINDS, "identity"))
 
 
 def _last_of(node: Any) -> Any:

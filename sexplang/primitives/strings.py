@@ -124,7 +124,11 @@ def substring(value: Value, start: Value, end: Value = None) -> Value:
     last = len(text) if end is None else whole("substring", "end", end)
     if not first <= last <= len(text):
         raise out_of_range(
-            "substring", f"{first} to {last} does not lie in a string of {len(text)} code points"
+            "substring",
+            f"{first} to {last} does not lie in a string of {len(text)} code points",
+            f"`(string-drop s {first})` gives all that is left"
+            if first <= len(text) < last
+            else None,
         )
     return text[first:last]
 

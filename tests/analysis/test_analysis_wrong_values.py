@@ -78,6 +78,8 @@ SLIPS = [
         "constant-test",
         "string<?",
     ),
+    ('(filter identity ["a" ""])', "constant-test", "(not (empty? x))"),
+    ("(define xs [1 0]) (any? (lambda (x) x) xs)", "constant-test", "(not (= x 0))"),
     # Tests of what a name stands for.
     ("(define (f ys) (bind xs (filter even? ys)) (if xs 1 2))", "constant-test", "(empty? xs)"),
     ('(define s (string-trim " ")) (if s 1 2)', "constant-test", "(not (empty? s))"),
@@ -186,6 +188,7 @@ def test_a_slip_is_found(text, code, hint):
         "(define (f s) (list->string (reverse (string->list s))))",
         "(define (f xs) (filter (lambda (x) (get x 1)) xs))",
         "(define (f xs) (filter identity xs))",
+        "(filter identity [1 nil false])",
         "(define (f xs) (filter (lambda (x) (if (even? x) x nil)) xs))",
         "(define (f xs) (any? (lambda (x) true) xs))",
         "(define (f xs) (filter-map (lambda (x) (* 2 x)) xs))",

@@ -66,7 +66,7 @@ def make_progress(settings: Settings) -> "Progress":
 
     return Progress(
         sys.stderr,
-        live=sys.stderr.isatty() and not settings.quiet,
+        live=sys.stderr.isatty() and not (settings.quiet or settings.stream),
         quiet=settings.quiet,
         usage=UsageTotals(prices(settings.models), find_default),
         is_terse=settings.json,

@@ -177,8 +177,8 @@ def _analyse(m: AbstractInterpreter, given: int) -> Report:
     if is_whole:
         of_run, m.observations = m.observations, Observations()
         rows += _rows(m, environment)
-        # The values of a run say more than unknown arguments.
-        m.observations = of_run.over(m.observations)
+        # Other programs may call a function with other arguments.
+        m.observations = of_run.join(m.observations)
         found += [] if m.gave_up else [*_handlers(m), *_find_crossing(m), *find_misuses(m)]
     source = program.units[-1].name if program.units else ""
     findings = tuple(sorted(found, key=_place))

@@ -4,6 +4,7 @@ A type is a JSON Schema. A part is named by its pointer: the steps that lead to 
 What is not known of a part may be anything.
 """
 
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from sexplang.terms.schemas import Schema
@@ -80,10 +81,13 @@ def _follow(type_: Schema, pointer: Pointer, step: Step) -> Pointer | None:
     """Return the part that a step leads to from the only branch that is not nil."""
     shapes = _shapes(type_, pointer)
     found = (*shapes[0], step) if len(shapes) == 1 else None
-    if found is None or not part_at(type_, found):
-        return None
-    settled = branches(type_, found)
-    return settled[0] if len(settled) == 1 and not _may_be_absent(type_, found) else found
+    return found if found is not None and part_at(type_, found) else None
+
+
+def required_of(type_: Schema, pointer: Pointer) -> list[str]:
+    """Return the fields that each table of a part has."""
+    shapes = _shapes(type_, pointer)
+    return [*part_at(type_, shapes[0]).get("required", ())] if len(shapes) == 1 else []
 
 
 def field_of(type_: Schema, pointer: Pointer, name: str) -> Pointer | None:
@@ -133,15 +137,9 @@ def _lacks(part: Schema, name: str) -> bool:
     )
 
 
-def misspells_field(type_: Schema, pointer: Pointer, name: str) -> bool:
-    """Return whether a name is a misspelling of a field, where values may have other fields."""
-    shapes = [part_at(type_, each) for each in _shapes(type_, pointer)]
-    return bool(shapes) and all(_lacks(part, name) or _misspells(part, name) for part in shapes)
-
-
 def _misspells(part: Schema, name: str) -> bool:
-    """Return whether a name is a misspelling of a field of a part. Neither a plural nor a number
-    is one."""
+    """Return whether a name that a table may have is a misspelling of one that its type names.
+    Neither a plural nor a number is one."""
     if _kind_of_part(part) != "table" or not part.keys() <= _TABLE:
         return False
     stem, *stems = [each.rstrip("s0123456789") for each in (name, *part.get("properties", ()))]
@@ -151,6 +149,31 @@ def _misspells(part: Schema, name: str) -> bool:
 
 _TABLE = frozenset(("type", "properties", "required", "title", "description", "$defs"))
 """The words of a table that says nothing of other fields."""
+
+
+def find_unknown_field(
+    type_: Schema, steps: Iterable[str | int], pointer: Pointer = ()
+) -> tuple[int, Pointer] | None:
+    """Return the index of the first step that is no field of the part before it, and that part. An
+    integer is a step to an item. None if all steps may lead somewhere."""
+    at: Pointer | None = pointer
+    for index, step in enumerate(steps):
+        if at is None:
+            break
+        if isinstance(step, int):
+            at = item_of(type_, at)
+        elif _is_unknown(type_, at, step):
+            return index, at
+        else:
+            at = field_of(type_, at, step)
+    return None
+
+
+def _is_unknown(type_: Schema, pointer: Pointer, name: str) -> bool:
+    """Return whether every branch of a part lacks a field, or names one of which it is a
+    misspelling."""
+    shapes = [part_at(type_, each) for each in _shapes(type_, pointer)]
+    return bool(shapes) and all(_lacks(part, name) or _misspells(part, name) for part in shapes)
 
 
 def kind_of_type(type_: Schema, pointer: Pointer = ()) -> str | None:

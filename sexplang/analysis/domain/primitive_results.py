@@ -18,7 +18,7 @@ from sexplang.analysis.domain.bounds import (
     number,
     shorter,
 )
-from sexplang.analysis.domain.typed_values import part_of_typed, find_typed
+from sexplang.analysis.domain.typed_values import find_typed, part_of_typed
 from sexplang.analysis.domain.values import (
     DATA,
     NO_COUNT,

@@ -10,7 +10,7 @@ from sexplang.analysis.domain.values import (
     Values,
 )
 from sexplang.schemas.type_parts import ANY_TYPE, ITEMS, LIST, field_of, item_of
-from sexplang.terms.core import Const
+from sexplang.terms.core import CallPrimitive, Const
 from sexplang.terms.program import Input
 from sexplang.terms.schemas import Schema
 from sexplang.terms.values.abbreviation import excerpt
@@ -39,6 +39,11 @@ def schema_of(source: TypeSource) -> Schema:
         return schema
     name = "array" if schema.endswith("[]") else schema
     return {"type": name} if name in (*_WORDS, "array") else ANY_TYPE
+
+
+def is_typing(node: CallPrimitive) -> bool:
+    """Return whether a call is `(as T …)` with a type that is written."""
+    return node.primitive.name == "as" and isinstance(node.arguments[0], Const)
 
 
 def task_of(value: Abstract) -> Task | None:
@@ -71,6 +76,11 @@ def part_of_typed(values: Values, value: Typed, name: str | None) -> Abstract:
         found = DATA if pointer is None else values.make(Typed, value.source, pointer)
         values.parts[key] = found
     return found
+
+
+def is_part(value: Abstract | None) -> bool:
+    """Return whether a value is of a type, and not the whole answer of a task."""
+    return isinstance(value, Typed) and value.task is None
 
 
 def words_of(value: Typed, fields: tuple[str, ...] = ()) -> str:

@@ -13,6 +13,7 @@ from sexplang.analysis.domain.environments import Environment
 from sexplang.analysis.domain.handler_stack import ActiveHandle
 from sexplang.analysis.domain.handler_stack import push_budget as budgeted_place
 from sexplang.analysis.domain.primitive_results import part_of, result_of
+from sexplang.analysis.domain.typed_values import is_typing
 from sexplang.analysis.domain.values import ANY, Abstract, Constant, Symbolic, Table, Typed
 from sexplang.analysis.interpreter.interpreter import (
     AbstractInterpreter,
@@ -113,7 +114,7 @@ def let(m: AbstractInterpreter, node: Let, at: Location) -> Steps:
 def call_primitive(m: AbstractInterpreter, node: CallPrimitive, at: Location) -> Steps:
     seen, work = yield m.each(node.arguments, at)
     m.observations.call(node, None, seen)
-    if node.primitive.name == "as" and isinstance(node.arguments[0], Const):
+    if is_typing(node):
         return m.values.make(Typed, node, ()), work
     return result_of(m.values, node.primitive.name, seen, at.place(node)), work
 

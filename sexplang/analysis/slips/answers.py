@@ -12,6 +12,7 @@ from sexplang.analysis.slips.certain import Certain, is_written
 from sexplang.schemas.type_parts import (
     ANY_TYPE,
     Pointer,
+    branches,
     choices_of,
     kind_of_type,
     lacks_field,
@@ -188,7 +189,7 @@ def _never_equal(value: Abstract, literal: Any, span: Span) -> tuple[str, str] |
     type_ = schema_of(value.source)
     if may_equal(type_, value.pointer, literal):
         return None
-    words = _words_of_type(type_, value.pointer)
+    words = words_of_type(type_, value.pointer)
     if task is None:
         title = f"`{excerpt(span.text)}` is never {abbreviate(literal)}"
         return title, f"{words_of(value)} is {words}"
@@ -200,21 +201,27 @@ def _never_equal(value: Abstract, literal: Any, span: Span) -> tuple[str, str] |
     return f"the answer of `{task.name}` is never {abbreviate(literal)}", hint
 
 
-def _words_of_type(type_: Schema, pointer: Pointer) -> str:
-    choices = choices_of(part_at(type_, pointer))
+def words_of_type(type_: Schema, pointer: Pointer) -> str:
+    """Return the words for the values of a part of a type: `one of 1, 2`, `a text or nil`."""
+    parts = [part_at(type_, each) for each in branches(type_, pointer)]
+    return " or ".join(dict.fromkeys(map(_words_of_part, parts)))
+
+
+def _words_of_part(part: Schema) -> str:
+    choices = choices_of(part)
     if choices is not None:
         return "one of " + ", ".join([abbreviate(choice) for choice in choices])
-    return f"a {_WORDS[kind_of_type(type_, pointer)]}"
+    return _WORDS[kind_of_type(part)]
 
 
 _WORDS = {
-    "string": "text",
-    "number": "number",
-    "boolean": "boolean",
-    "list": "list",
-    "table": "table",
+    "string": "a text",
+    "number": "a number",
+    "boolean": "a boolean",
+    "list": "a list",
+    "table": "a table",
     "nil": "nil",
-    None: "value of another kind",
+    None: "a value of another kind",
 }
 
 

@@ -84,7 +84,7 @@ def _follow(type_: Schema, pointer: Pointer, step: Step) -> Pointer | None:
     return found if found is not None and part_at(type_, found) else None
 
 
-def required_of(type_: Schema, pointer: Pointer) -> list[str]:
+def list_required(type_: Schema, pointer: Pointer) -> list[str]:
     """Return the fields that each table of a part has."""
     shapes = _shapes(type_, pointer)
     return [*part_at(type_, shapes[0]).get("required", ())] if len(shapes) == 1 else []

@@ -12,8 +12,8 @@ from sexplang.schemas.type_parts import (
     item_of,
     kind_of_literal,
     kind_of_type,
+    list_required,
     may_equal,
-    required_of,
 )
 from sexplang.terms.core import CallPrimitive, Const, MakeTable
 from sexplang.terms.diagnostic import Diagnostic, Label
@@ -50,7 +50,7 @@ def find_misfit(node: CallPrimitive) -> Diagnostic | None:
                         "unknown-field", title, (Label(span),), hint=hint, severity="warning"
                     )
                 parts.append((part, field_of(type_, pointer, name), f"{path}.{name}".lstrip(".")))
-            for name in required_of(type_, pointer):
+            for name in list_required(type_, pointer):
                 if name not in value:
                     return _refuse(f"`{f'{path}.{name}'.lstrip('.')}` is missing", span)
         if kind == "list":
@@ -61,7 +61,7 @@ def find_misfit(node: CallPrimitive) -> Diagnostic | None:
 
 
 def _value_of(written: Any) -> Any:
-    """Return a constant, or a table or list whose parts are written; the node itself for any other."""
+    """Return a constant, or a table or list whose parts are written; for any other, the node."""
     if isinstance(written, Const):
         return written.value
     if isinstance(written, MakeTable):
@@ -73,4 +73,4 @@ def _value_of(written: Any) -> Any:
 
 def _refuse(words: str, span: Span) -> Diagnostic:
     title = f"`as` refuses this: {words}"
-    return Diagnostic("type-misfit", title, (Label(span),), severity="warning")
+    return Diagnostic("never-fits", title, (Label(span),), severity="warning")

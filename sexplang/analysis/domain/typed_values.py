@@ -9,11 +9,22 @@ from sexplang.analysis.domain.values import (
     TypeSource,
     Values,
 )
-from sexplang.schemas.type_parts import ANY_TYPE, ITEMS, LIST, field_of, item_of
+from sexplang.schemas.type_parts import (
+    ANY_TYPE,
+    ITEMS,
+    LIST,
+    Pointer,
+    branches,
+    choices_of,
+    field_of,
+    item_of,
+    kind_of_type,
+    part_at,
+)
 from sexplang.terms.core import CallPrimitive, Const
 from sexplang.terms.program import Input
 from sexplang.terms.schemas import Schema
-from sexplang.terms.values.abbreviation import excerpt
+from sexplang.terms.values.abbreviation import abbreviate, excerpt
 from sexplang.terms.values.value import Task
 
 _WORDS = ("object", "string", "number", "integer", "boolean")
@@ -106,3 +117,27 @@ def words_of(value: Typed, fields: tuple[str, ...] = ()) -> str:
 
 def _of(path: list[str], said: str) -> str:
     return f"`{'.'.join(path)}` of {said}" if path else said
+
+
+def words_of_type(type_: Schema, pointer: Pointer) -> str:
+    """Return the words for the values of a part of a type: `one of 1, 2`, `a text or nil`."""
+    parts = [part_at(type_, each) for each in branches(type_, pointer)]
+    return " or ".join(dict.fromkeys(map(_words_of_part, parts)))
+
+
+def _words_of_part(part: Schema) -> str:
+    choices = choices_of(part)
+    if choices is not None:
+        return "one of " + ", ".join([abbreviate(choice) for choice in choices])
+    return _KINDS[kind_of_type(part)]
+
+
+_KINDS = {
+    "string": "a text",
+    "number": "a number",
+    "boolean": "a boolean",
+    "list": "a list",
+    "table": "a table",
+    "nil": "nil",
+    None: "a value of another kind",
+}

@@ -4,28 +4,29 @@ TaskResult."""
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sexplang.analysis.domain.typed_values import schema_of, task_of, words_of
+from sexplang.analysis.domain.typed_values import (
+    is_typing,
+    schema_of,
+    task_of,
+    words_of,
+    words_of_type,
+)
 from sexplang.analysis.domain.values import Abstract, Attempted, Constant, Result, Typed
 from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
 from sexplang.analysis.own_nodes import is_own, own_nodes
 from sexplang.analysis.slips.certain import Certain, is_written
+from sexplang.analysis.slips.typed_fields import FIELDS, find_unknown_fields
+from sexplang.analysis.slips.written_values import find_misfit
 from sexplang.schemas.type_parts import (
     ANY_TYPE,
-    Pointer,
-    branches,
-    choices_of,
     kind_of_type,
     lacks_field,
     may_equal,
-    part_at,
 )
 from sexplang.terms.core import And, Attempt, CallPrimitive, Const, If, Or, Path
 from sexplang.terms.diagnostic import Diagnostic, Label
-from sexplang.terms.schemas import Schema
 from sexplang.terms.source import Made, Span
 from sexplang.terms.values.abbreviation import abbreviate, excerpt
-
-FIELDS = ("content", "notes", "parsed_content", "status", "usage")
 
 
 def misread_answers(m: AbstractInterpreter, certain: Certain) -> Iterator[Diagnostic]:
@@ -39,8 +40,11 @@ def misread_answers(m: AbstractInterpreter, certain: Certain) -> Iterator[Diagno
                 tests.setdefault(test.span, found)
         if isinstance(node, CallPrimitive):
             yield from _of_call(m, certain, node)
+            if is_typing(node):
+                yield from find_misfit(node)
         elif isinstance(node, Path) and certain.is_certain(node.base):
             yield from _fields(_values_seen(m, node.base), node.fields[0], node.span)
+            yield from find_unknown_fields(m, _values_seen(m, node.base), node)
     for span, values in m.observations.tests.items():
         if is_own(span) and not isinstance(span, Made):
             for found in _as_test(values, span, False):
@@ -199,30 +203,6 @@ def _never_equal(value: Abstract, literal: Any, span: Span) -> tuple[str, str] |
     if task.template.returns is None:
         hint += ", where the task has no `(returns T)` that says otherwise"
     return f"the answer of `{task.name}` is never {abbreviate(literal)}", hint
-
-
-def words_of_type(type_: Schema, pointer: Pointer) -> str:
-    """Return the words for the values of a part of a type: `one of 1, 2`, `a text or nil`."""
-    parts = [part_at(type_, each) for each in branches(type_, pointer)]
-    return " or ".join(dict.fromkeys(map(_words_of_part, parts)))
-
-
-def _words_of_part(part: Schema) -> str:
-    choices = choices_of(part)
-    if choices is not None:
-        return "one of " + ", ".join([abbreviate(choice) for choice in choices])
-    return _WORDS[kind_of_type(part)]
-
-
-_WORDS = {
-    "string": "a text",
-    "number": "a number",
-    "boolean": "a boolean",
-    "list": "a list",
-    "table": "a table",
-    "nil": "nil",
-    None: "a value of another kind",
-}
 
 
 def _fields(values: Iterable[Abstract], field: str, span: Span) -> Iterator[Diagnostic]:

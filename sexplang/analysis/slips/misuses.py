@@ -5,7 +5,6 @@ from sexplang.analysis.slips.answers import misread_answers
 from sexplang.analysis.slips.argument_kinds import misfits
 from sexplang.analysis.slips.certain import Certain
 from sexplang.analysis.slips.handler_answers import find_misanswers
-from sexplang.analysis.slips.typed_fields import find_type_slips
 from sexplang.terms.diagnostic import Diagnostic
 from sexplang.terms.source import Span
 
@@ -18,7 +17,7 @@ def find_misuses(m: AbstractInterpreter) -> list[Diagnostic]:
     others = [
         each for each in misfits(m, certain) if not any(_is_in(each.span, one) for one in places)
     ]
-    return [*answers, *others, *find_type_slips(m, certain), *find_misanswers(m)]
+    return [*answers, *others, *find_misanswers(m)]
 
 
 def _is_in(inner: Span | None, outer: Span | None) -> bool:

@@ -1,9 +1,9 @@
 """Values that are written in `(as T …)` and are not of the type."""
 
+from collections.abc import Iterator
 from typing import Any
 
-from sexplang.analysis.domain.typed_values import schema_of
-from sexplang.analysis.slips.answers import words_of_type
+from sexplang.analysis.domain.typed_values import schema_of, words_of_type
 from sexplang.schemas.type_parts import (
     Pointer,
     field_of,
@@ -15,53 +15,44 @@ from sexplang.schemas.type_parts import (
     list_required,
     may_equal,
 )
+from sexplang.terms.classes.node import frozen
 from sexplang.terms.core import CallPrimitive, Const, MakeTable
 from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.schemas import Schema
 from sexplang.terms.source import Span
 from sexplang.terms.texts.nearest import did_you_mean
 from sexplang.terms.values.abbreviation import abbreviate
 
 
-def find_misfit(node: CallPrimitive) -> Diagnostic | None:
-    """Return a diagnostic for the first part of the value that is not of the type, or None."""
-    type_ = schema_of(node)
-    work: list[tuple[Any, Pointer | None, str]] = [(node.arguments[1], (), "")]
+@frozen(eq=False)
+class _Part:
+    """A part of a written value, and the part of the type that it is held to."""
+
+    value: Any
+    """A constant, or a table or list of what is written in it; for any other, the node."""
+    pointer: Pointer
+    path: str
+    span: Span
+
+    @property
+    def place(self) -> str:
+        return f"`{self.path.lstrip('.')}`" if self.path else "the value"
+
+
+def find_misfit(node: CallPrimitive) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for the first part of the value of an `as` that is not of the type."""
+    type_, value = schema_of(node), node.arguments[1]
+    work = [_Part(_value_of(value), (), "", value.span)]
     while work:
-        written, pointer, path = work.pop()
-        span = getattr(written, "span", node.arguments[1].span)
-        value = _value_of(written)
-        kind = kind_of_literal(value)
-        if pointer is None or kind in (None, "symbol"):
-            continue
-        place = f"`{path}`" if path else "the value"
-        is_leaf = kind not in ("table", "list")
-        if is_leaf and not may_equal(type_, pointer, value):
-            words = f"{place} is {abbreviate(value)}, not {words_of_type(type_, pointer)}"
-            return _refuse(words, span)
-        if not is_leaf and kind_of_type(type_, pointer) not in (kind, None):
-            return _refuse(f"{place} is a {kind}, not {words_of_type(type_, pointer)}", span)
-        parts: list[tuple[Any, Pointer | None, str]] = []
-        if kind == "table":
-            for name, part in value.items():
-                if find_unknown_field(type_, (name,), pointer) is not None:
-                    title = f"the type has no field `{name}`{f' in {place}' if path else ''}"
-                    hint = did_you_mean(name, fields_of(type_, pointer)) or None
-                    return Diagnostic(
-                        "unknown-field", title, (Label(span),), hint=hint, severity="warning"
-                    )
-                parts.append((part, field_of(type_, pointer, name), f"{path}.{name}".lstrip(".")))
-            for name in list_required(type_, pointer):
-                if name not in value:
-                    return _refuse(f"`{f'{path}.{name}'.lstrip('.')}` is missing", span)
-        if kind == "list":
-            inner = item_of(type_, pointer)
-            parts = [(part, inner, f"{path}[{at}]") for at, part in enumerate(value)]
-        work += reversed(parts)
-    return None
+        part = work.pop()
+        found = _check(type_, part)
+        if found is not None:
+            yield found
+            return
+        work += reversed(_parts(type_, part))
 
 
 def _value_of(written: Any) -> Any:
-    """Return a constant, or a table or list whose parts are written; for any other, the node."""
     if isinstance(written, Const):
         return written.value
     if isinstance(written, MakeTable):
@@ -71,6 +62,46 @@ def _value_of(written: Any) -> Any:
     return written
 
 
-def _refuse(words: str, span: Span) -> Diagnostic:
+def _parts(type_: Schema, part: _Part) -> list[_Part]:
+    """Return the fields or items of a part whose types are known."""
+    value, inside = part.value, []
+    if isinstance(value, dict):
+        for name, each in value.items():
+            inside.append((f".{name}", each, field_of(type_, part.pointer, name)))
+    elif kind_of_literal(value) == "list":
+        pointer = item_of(type_, part.pointer)
+        inside = [(f"[{at}]", each, pointer) for at, each in enumerate(value)]
+    return [
+        _Part(_value_of(each), pointer, part.path + step, getattr(each, "span", part.span))
+        for step, each, pointer in inside
+        if pointer is not None
+    ]
+
+
+def _check(type_: Schema, part: _Part) -> Diagnostic | None:
+    """Return a diagnostic for a part that is not of its type itself."""
+    value, pointer, place = part.value, part.pointer, part.place
+    kind, wanted = kind_of_literal(value), kind_of_type(type_, pointer)
+    if kind in (None, "symbol"):
+        return None
+    if kind not in ("table", "list"):
+        if may_equal(type_, pointer, value):
+            return None
+        return _refuse(part, f"{place} is {abbreviate(value)}, not {words_of_type(type_, pointer)}")
+    if wanted not in (kind, None):
+        return _refuse(part, f"{place} is a {kind}, not {words_of_type(type_, pointer)}")
+    for name in value if kind == "table" else ():
+        if find_unknown_field(type_, (name,), pointer) is not None:
+            title = f"the type has no field `{name}`{f' in {place}' if part.path else ''}"
+            hint = did_you_mean(name, fields_of(type_, pointer)) or None
+            label = Label(part.span)
+            return Diagnostic("unknown-field", title, (label,), hint=hint, severity="warning")
+    for name in list_required(type_, pointer) if kind == "table" else ():
+        if name not in value:
+            return _refuse(part, f"`{f'{part.path}.{name}'.lstrip('.')}` is missing")
+    return None
+
+
+def _refuse(part: _Part, words: str) -> Diagnostic:
     title = f"`as` refuses this: {words}"
-    return Diagnostic("never-fits", title, (Label(span),), severity="warning")
+    return Diagnostic("never-fits", title, (Label(part.span),), severity="warning")

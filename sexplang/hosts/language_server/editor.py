@@ -145,7 +145,8 @@ class Editor:
     def hover(self, params: lsp.HoverParams) -> lsp.Hover | None:
         found, places = self.read(params.text_document)
         report = self.reports.get(found.source.name, findings.DocumentReport())
-        explained = hover.hover(found, places.offset(params.position), report)
+        offset = places.offset(params.position)
+        explained = hover.hover(found, offset, report.effects, report.types)
         if explained is None:
             return None
         start, end, words = explained

@@ -1,6 +1,6 @@
 """Hover: the explanation of the name at an offset."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from sexplang.hosts.language_server.outline import Outline
@@ -10,24 +10,25 @@ from sexplang.terms.values.text import to_source, type_words
 from sexplang.terms.values.value import Task
 
 if TYPE_CHECKING:
-    from sexplang.analysis import Row
-    from sexplang.hosts.language_server.findings import DocumentReport
+    from sexplang.analysis import NameType, Row
 
 
-def hover(found: Outline, offset: int, report: "DocumentReport") -> tuple[int, int, str] | None:
+def hover(
+    found: Outline, offset: int, effects: "Iterable[Row]", types: "Iterable[NameType]" = ()
+) -> tuple[int, int, str] | None:
     """Return start, end and explanation, in Markdown; None if there is no name.
 
-    `report` is that of the document's last check.
+    `effects` are those of the document's functions at its last check, `types` those of its names.
     """
     mention = found.scopes.mention_at(offset)
     if mention is None:
         return None
     meaning = mention.meaning
-    known = [_describe_effects(row) for row in report.effects if _is_about(row, meaning)]
+    known = [_describe_effects(row) for row in effects if _is_about(row, meaning)]
     used = {each.start for each in found.scopes.mentions if each.meaning is meaning}
     known += [
         each.words
-        for each in report.types
+        for each in types
         if each.span.start in used and each.span.source.text == found.source.text
     ]
     return mention.start, mention.end, explain(meaning, known)

@@ -20,6 +20,8 @@ ITEMS: Step = ("items",)
 LIST: Step = ("list",)
 """The last step of a pointer to a list of the part before it."""
 
+MOST_BRANCHES = 100
+
 SHORT = 3
 """The length up to which a word that is one letter off is another word."""
 
@@ -48,7 +50,7 @@ def part_at(type_: Schema, pointer: Pointer) -> Schema:
 
 def branches(type_: Schema, pointer: Pointer = ()) -> list[Pointer]:
     """Return the parts of which each value has one: references are followed, and unions are taken
-    apart."""
+    apart, unless they have too many branches."""
     found: list[Pointer] = []
     seen: set[Pointer] = set()
     work = [pointer]
@@ -64,7 +66,7 @@ def branches(type_: Schema, pointer: Pointer = ()) -> list[Pointer]:
             found.append(at)
         elif isinstance(reference, str) and reference.startswith("#/"):
             work.append((tuple(reference.split("/")[1:]),))
-        elif union is not None:
+        elif union is not None and len(seen) + len(part[union]) <= MOST_BRANCHES:
             work += [(*at, (union, index)) for index in reversed(range(len(part[union])))]
         else:
             found.append(at)

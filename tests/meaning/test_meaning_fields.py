@@ -247,6 +247,8 @@ CLOSED = {
         ({"$ref": "#/$defs/B", "$defs": {"A": CLOSED}}, "x", False),
         ({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}, "x", False),
         ({"$ref": "other.json"}, "x", False),
+        ({"anyOf": [CLOSED] * 90}, "x", True),
+        ({"anyOf": [CLOSED] * 10_000}, "x", False),
         ({}, "x", False),
     ],
 )

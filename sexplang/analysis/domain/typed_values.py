@@ -27,7 +27,7 @@ from sexplang.terms.schemas import Schema
 from sexplang.terms.values.abbreviation import abbreviate, excerpt
 from sexplang.terms.values.value import Task
 
-_WORDS = ("object", "string", "number", "integer", "boolean")
+_WORDS = ("array", "object", "string", "number", "integer", "boolean")
 
 
 def schema_of(source: TypeSource) -> Schema:
@@ -49,7 +49,7 @@ def schema_of(source: TypeSource) -> Schema:
     if isinstance(schema, dict):
         return schema
     name = "array" if schema.endswith("[]") else schema
-    return {"type": name} if name in (*_WORDS, "array") else ANY_TYPE
+    return {"type": name} if name in _WORDS else ANY_TYPE
 
 
 def is_typing(node: CallPrimitive) -> bool:

@@ -1,15 +1,19 @@
 """An MCP server as others write them, with the protocol's own library: on standard input and
-output or, with the number of a port, over HTTP.
+output or, with the number of a port, over HTTP. It answers in events at /mcp, in JSON at /json.
 
     python mcp_server.py [PORT]
 """
 
+import base64
 import os
 import sys
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from threading import Timer
 
 import anyio
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
 from mcp_types import (
     AudioContent,
     BlobResourceContents,
@@ -19,6 +23,7 @@ from mcp_types import (
     ResourceLink,
     TextContent,
     TextResourceContents,
+    ToolAnnotations,
 )
 
 PICTURE = (
@@ -103,8 +108,90 @@ def die() -> str:
     os._exit(3)
 
 
+@server.tool()
+def stumble(mark: str) -> str:
+    """Ends the server in the midst of its first call; the next one is answered."""
+    with Path(mark).open("a") as file:
+        file.write("x")
+    if Path(mark).read_text() == "x":
+        os._exit(3)
+    return "up again"
+
+
+@server.tool(annotations=ToolAnnotations(idempotent_hint=True))
+def stumble_safely(mark: str) -> str:
+    """Does the same, and may be called twice."""
+    return stumble(mark)
+
+
+@server.tool()
+def retire() -> str:
+    """Ends the server after the answer."""
+    Timer(0.1, os._exit, [0]).start()
+    return "bye"
+
+
+@server.tool()
+async def report(steps: list[list[float | str | None]], context: Context) -> str:
+    """Reports each step: how much is done, how much there is, and words."""
+    for done, total, words in steps:
+        await context.report_progress(done, total, words)
+        await anyio.sleep(0.12)
+    return "reported"
+
+
+@server.tool()
+def hear(context: Context) -> dict[str, str]:
+    """Says which headers it was sent, and its environment."""
+    request = context.request_context.request
+    return {**os.environ, **(dict(request.headers) if request is not None else {})}
+
+
+@server.resource("file:///tea.txt", mime_type="text/plain")
+def tea() -> str:
+    """How tea is made."""
+    return "Boil water."
+
+
+@server.resource("file:///dot.png", mime_type="image/png")
+def dot() -> bytes:
+    """A dot."""
+    return base64.b64decode(PICTURE)
+
+
+@server.resource("cups://{number}")
+def cup(number: int) -> str:
+    """One of the cups."""
+    return f"cup {number}"
+
+
+@server.prompt()
+def brew(leaves: str) -> str:
+    """Asks for tea."""
+    return f"Brew {leaves}."
+
+
+def serve(port: int) -> None:
+    """Serve both ways of answering on one port."""
+    import uvicorn
+    from starlette.applications import Starlette
+
+    json = server.streamable_http_app(streamable_http_path="/json", json_response=True)
+    apps = [server.streamable_http_app(), json]
+
+    @asynccontextmanager
+    async def lifespan(_):
+        async with AsyncExitStack() as stack:
+            for each in apps:
+                await stack.enter_async_context(each.router.lifespan_context(each))
+            yield
+
+    whole = Starlette(routes=[route for each in apps for route in each.routes], lifespan=lifespan)
+    uvicorn.run(whole, port=port, log_level="critical")
+
+
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        server.run("streamable-http", port=int(sys.argv[1]))
+        serve(int(sys.argv[1]))
     else:
         server.run("stdio")

@@ -41,6 +41,10 @@ def called(kind, asked):
         say(f'{{"result": {result}, "id": {asked["id"]}{last}}}')
     elif kind == "odd":
         answer(asked, result={"content": "no list"})
+    elif kind == "other id":
+        answer({"id": 99}, result={"content": []})
+    elif kind == "text id":  # a number as text is the number
+        answer({"id": str(asked["id"])}, result={"content": [{"type": "text", "text": "pong"}]})
     elif kind in ("own code", "no ping", "own ping"):
         words = "Connection closed" if kind == "no ping" else "boom"
         answer(asked, error={"code": -32000, "message": words})

@@ -350,7 +350,11 @@ def test_headers_are_sent_with_every_request(servers):
         ("id last", "answer-too-large", "larger than 4,000,000 bytes"),
         ("id then version", "answer-too-large", "larger than 4,000,000 bytes"),
         ("endless", "mcp-failed", "sent a message of more than 100,000,000 bytes while"),
-        ("other id", "mcp-failed", "answered a request that it was never sent, with the id 99 while"),
+        (
+            "other id",
+            "mcp-failed",
+            "a request that it was never sent, with the id 99 while",
+        ),
         ("odd", "mcp-failed", "with no result: content: Input should be a valid list"),
         ("own code", "tool-failed", "boom"),
         ("own ping", "tool-failed", "boom"),

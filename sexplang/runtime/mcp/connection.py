@@ -92,7 +92,9 @@ class Connection:
     _owner: "asyncio.Task[None] | None" = None
     """The task that holds the connection. The library's contexts must be left by the task that
     entered them."""
-    _live: "asyncio.Future[_Live] | None" = None
+    _opened: "asyncio.Future[_Live] | None" = None
+    _live: _Live | None = None
+    """What the task holds, while it holds it."""
     _said: bytearray = field(factory=bytearray)
     _ended: str = ""
     """What the server did when its connection was over, if it has a process."""
@@ -134,8 +136,8 @@ class Connection:
         """Close the connection and end the server's process."""
         if self._owner is None or self._owner.done():
             return
-        if self._live is not None and self._live.done() and not self._live.cancelled():
-            self._live.result().over.set()  # the live owner has set it
+        if self._live is not None:
+            self._live.over.set()
             await asyncio.wait([self._owner], timeout=END)
         self._owner.cancel()
         await asyncio.wait([self._owner], timeout=END)
@@ -143,20 +145,18 @@ class Connection:
     async def _leave(self, live: _Live) -> None:
         """Close a connection that was lost, unless another call has opened a new one."""
         live.over.set()
-        if self._live is not None and self._live.done() and self._live.result() is live:
+        if self._live is live:
             await self.close()
 
     async def _ready(self) -> _Live:
-        live = self._live
-        if live is not None and live.done() and not live.cancelled() and not live.exception():
-            if live.result().over.is_set():
-                await self.close()
-        if self._owner is None or self._owner.done() or self._live is None:
-            self._live = asyncio.get_running_loop().create_future()
-            self._owner = asyncio.create_task(self._hold(self._live))
-        return await asyncio.shield(self._live)
+        if self._live is not None and self._live.over.is_set():
+            await self.close()
+        if self._owner is None or self._owner.done() or self._opened is None:
+            self._opened = asyncio.get_running_loop().create_future()
+            self._owner = asyncio.create_task(self._hold(self._opened))
+        return await asyncio.shield(self._opened)
 
-    async def _hold(self, live: "asyncio.Future[_Live]") -> None:
+    async def _hold(self, opened: "asyncio.Future[_Live]") -> None:
         """Open the connection and hold it until it is closed or lost."""
         self._said.clear()
         self._ended = ""
@@ -170,15 +170,17 @@ class Connection:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(START):
                     client = await stack.enter_async_context(Client(self._streams(end), cache=None))
-                    live.set_result(await self._look_around(client, over))
+                    self._live = await self._look_around(client, over)
+                opened.set_result(self._live)
                 await over.wait()
         # Any failure between server and library; later calls report it.
         except Exception as error:
-            if not live.done():
-                live.set_exception(self._not_started(error))
+            if not opened.done():
+                opened.set_exception(self._not_started(error))
         finally:
             over.set()
-            live.cancel()
+            self._live = None
+            opened.cancel()
 
     def _streams(self, end: Callable[[str], None]) -> Any:
         if self.command is not None:
@@ -203,7 +205,9 @@ class Connection:
                 break
             cursor = page.next_cursor
         offered = client.server_capabilities
-        methods = {name: each for name, each in METHODS.items() if getattr(offered, each.capability)}
+        methods = {
+            name: each for name, each in METHODS.items() if getattr(offered, each.capability)
+        }
         tools |= {name: each.definition for name, each in methods.items()}
         return _Live(client, tools, frozenset(repeatable | methods.keys()), over)
 

@@ -127,7 +127,7 @@ SECRET = "secret:"
 """The prefix of a value that is the name of a variable with a credential."""
 
 _SECRET_HEADER = re.compile(r"(?:(\S+) )?secret:(\w+)")
-"""A header's value with a credential: `secret:NAME`, or a scheme before it: `Bearer secret:NAME`."""
+"""A header's value with a credential: `secret:NAME`, or `Bearer secret:NAME` with any scheme."""
 
 _HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 _HEADER_VALUE = re.compile(r"[ -~]*")

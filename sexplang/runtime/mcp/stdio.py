@@ -36,12 +36,12 @@ class _Asked:
         if isinstance(message, JSONRPCRequest):
             self.last = int(message.id)
 
-    def is_answered_by(self, message: Any) -> bool:
-        """Return whether a message answers one of them, or is no answer."""
-        is_answer = isinstance(message, JSONRPCResponse | JSONRPCError)
-        if not is_answer or message.id is None:
-            return True
-        return str(message.id).isdecimal() and 0 < int(message.id) <= self.last
+    def find_stranger(self, message: Any) -> object:
+        """Return the id of an answer to none of them, or None."""
+        if not isinstance(message, JSONRPCResponse | JSONRPCError) or message.id is None:
+            return None
+        is_one = str(message.id).isdecimal() and 0 < int(message.id) <= self.last
+        return None if is_one else message.id
 
 
 @asynccontextmanager
@@ -58,7 +58,7 @@ async def open_streams(
         outgoing, leaving = anyio.create_memory_object_stream[SessionMessage](0)
         asked = _Asked()
         group.start_soon(_read, process, arriving, asked, on_end)
-        group.start_soon(_write, process, leaving, asked)
+        group.start_soon(_write, process, leaving, asked, on_end)
         group.start_soon(_listen, process, said)
         try:
             yield incoming, outgoing
@@ -93,8 +93,9 @@ async def _forward(process: Process, arriving: Any, asked: _Asked) -> str:
                     return f"sent a message of more than {MOST_BYTES:,} bytes"
             elif rest.strip():
                 message = read_message(bytes(rest))
-            if isinstance(message, SessionMessage) and not asked.is_answered_by(message.message):
-                return f"answered a request that it was never sent, with the id {message.message.id}"
+            stranger = asked.find_stranger(getattr(message, "message", None))
+            if stranger is not None:
+                return f"answered a request that it was never sent, with the id {stranger}"
             if message is not None:
                 await arriving.send(message)
             rest.clear()
@@ -108,13 +109,16 @@ async def _forward(process: Process, arriving: Any, asked: _Asked) -> str:
     return "ended"
 
 
-async def _write(process: Process, leaving: Any, asked: _Asked) -> None:
-    with suppress(OSError, ValueError):  # the process or its input has ended
-        async with leaving:
+async def _write(
+    process: Process, leaving: Any, asked: _Asked, on_end: Callable[[str], None]
+) -> None:
+    async with leaving:
+        with suppress(OSError, ValueError):  # the process or its input has ended
             async for each in leaving:
                 asked.note(each.message)
                 data = each.message.model_dump_json(by_alias=True, exclude_unset=True)
                 await process.send(data.encode() + b"\n")
+        on_end("ended")
 
 
 async def _listen(process: Process, said: bytearray) -> None:

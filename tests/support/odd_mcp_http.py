@@ -76,11 +76,13 @@ class OddServer:
             tool = {"name": "ping", "inputSchema": {"type": "object"}}
             say(at, 200, {**made, "result": {"tools": [tool]}})
         elif method == "tools/call":
-            self.call(at, made)
+            self.call(at, asked["params"].get("arguments") or {}, made)
         else:
             say(at, 404, {**made, "error": {"code": -32601, "message": "not found"}})
 
-    def call(self, at: BaseHTTPRequestHandler, made: dict[str, Any]) -> None:
+    def call(
+        self, at: BaseHTTPRequestHandler, inputs: dict[str, Any], made: dict[str, Any]
+    ) -> None:
         kind, pong = self.kind, {"content": [{"type": "text", "text": "pong"}]}
         if kind == "call 401":
             say(at, 401, {"error": "invalid_token"})

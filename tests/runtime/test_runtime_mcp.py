@@ -319,6 +319,15 @@ def test_a_server_has_the_methods_that_it_says_it_has(serving, servers):
     assert ("unknown-tool", "the server has ping") == (error["reason"], error["hint"])
 
 
+def test_a_list_has_an_end(serving):
+    """Of a server without tools, whose pages have none."""
+    listed = called(serving({"odd": odd("papers")}), "odd:resources/list").value
+    error = error_of(called(serving({"odd": odd("books")}), "odd:resources/list"))
+
+    assert ("a:0", "a:999", 1000) == (listed[0]["uri"], listed[-1]["uri"], len(listed))
+    assert "answer-too-large" == error["details"]["code"]
+
+
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 @pytest.mark.parametrize("name", ["pipe", "net"])
 def test_progress_of_a_tool_is_told(servers, name, backend):

@@ -71,7 +71,7 @@ def main(kind, mark="1"):
         if asked["method"] == "initialize":
             version = asked["params"]["protocolVersion"]
             about = {"name": "odd", "version": "1"}
-            capabilities = {"tools": {}}
+            capabilities = {"resources": {}} if kind in ("papers", "books") else {"tools": {}}
             answer(
                 asked,
                 result={
@@ -80,7 +80,12 @@ def main(kind, mark="1"):
                     "serverInfo": about,
                 },
             )
-        elif asked["method"] == "tools/list":
+        elif asked["method"] == "resources/list":
+            first = int(asked.get("params", {}).get("cursor", 0))
+            words = "x" * (0 if kind == "papers" else 10_000)
+            found = [{"uri": f"a:{at}", "name": words} for at in range(first, first + 300)]
+            answer(asked, result={"resources": found, "nextCursor": str(first + 300)})
+        elif asked["method"] == "tools/list" and kind not in ("papers", "books"):
             answer(asked, result={"tools": tools(kind)})
         elif asked["method"] == "tools/call":
             called(kind, asked)

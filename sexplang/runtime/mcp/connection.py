@@ -189,10 +189,12 @@ class Connection:
         return http.open_streams(self.server.url, self.server.headers, START, self.server.seconds)
 
     async def _look_around(self, client: Client, over: asyncio.Event) -> _Live:
+        """List what a server offers. One that offers other things may have no tools."""
+        offered = client.server_capabilities
         tools: dict[str, dict[str, Value]] = {}
         repeatable = set()
-        cursor = None
-        while True:
+        is_more, cursor = bool(offered.tools or not (offered.resources or offered.prompts)), None
+        while is_more:
             page = await client.list_tools(cursor=cursor)
             for tool in page.tools:
                 tools.setdefault(tool.name, definition(tool, self.server.name))
@@ -201,15 +203,13 @@ class Connection:
                     repeatable.add(tool.name)
             if len(tools) > MOST_TOOLS:
                 raise self._make_failure(f"has more than {MOST_TOOLS} tools", "connection_error")
-            if page.next_cursor is None or page.next_cursor == cursor:
-                break
+            is_more = page.next_cursor not in (None, cursor)
             cursor = page.next_cursor
-        offered = client.server_capabilities
-        methods = {
-            name: each for name, each in METHODS.items() if getattr(offered, each.capability)
-        }
-        tools |= {name: each.definition for name, each in methods.items()}
-        return _Live(client, tools, frozenset(repeatable | methods.keys()), over)
+        for name, method in METHODS.items():
+            if getattr(offered, method.capability):
+                tools[name] = method.definition
+                repeatable.add(name)
+        return _Live(client, tools, frozenset(repeatable), over)
 
     async def _ask(self, live: _Live, tool: str, inputs: Any, tell: Tell | None) -> Any:
         """Send one request and return the value of its answer. Raises MCPError and Refusal."""

@@ -3,9 +3,11 @@
 Their names have a `/`, which no name of a tool may have.
 """
 
+import json
 from collections.abc import Callable
 from typing import Any
 
+from mcp import MCPError
 from mcp_types import (
     EmbeddedResource,
     GetPromptRequest,
@@ -24,6 +26,7 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from sexplang.runtime.journal.redaction import clean_data
+from sexplang.runtime.mcp.messages import MOST_BYTES, TOO_LARGE, WORDS
 from sexplang.runtime.mcp.results import bad_inputs, problem, value_of_blocks
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import frozen
@@ -56,24 +59,29 @@ class Method:
 
     async def perform(self, session: Any, inputs: dict[str, Any], name: str) -> Any:
         """Send the request, for a list once for each page. Return the value. Raises Refusal for
-        inputs that do not fit."""
+        inputs that do not fit, and MCPError."""
         unknown = inputs.keys() - self.properties.keys()
         if unknown:
             raise self._refuse(name, f"there is no `{min(unknown)}`")
-        pages: list[Any] = []
-        cursor = None
-        while not pages or (cursor and sum(map(len, pages)) < MOST_LISTED):
+        found: list[Any] = []
+        size, cursor = 0, None
+        while True:
             params = {**inputs, "cursor": cursor} if cursor else inputs
             try:
                 asked = self.request(params=params if params or self.required else None)
             except ValidationError as error:
                 raise self._refuse(name, problem(error)) from None
             result = await session.send_request(asked, self.result)
-            pages.append(self.convert(result))
-            cursor = getattr(result, "next_cursor", None)
-        if self.required:
-            return pages[0]
-        return clean_data([item for page in pages for item in page][:MOST_LISTED])
+            value = self.convert(result)
+            if self.required:
+                return value
+            found += value
+            size += len(json.dumps(value))
+            if size > MOST_BYTES:
+                raise MCPError(TOO_LARGE, WORDS[TOO_LARGE])
+            cursor = result.next_cursor
+            if not cursor or len(found) >= MOST_LISTED:
+                return clean_data(found[:MOST_LISTED])
 
     def _refuse(self, name: str, why: str) -> Refusal:
         hint = f"it takes {', '.join(self.properties) or 'an empty table'}"

@@ -41,11 +41,11 @@ def data() -> dict[str, list[str]]:
 
 @server.tool()
 def broken() -> str:
-    raise ValueError(TEXT)
+    raise ValueError("x" * 470 + TEXT)
 
 @server.tool()
 def die() -> str:
-    print(TEXT, file=sys.stderr, flush=True)
+    print(TEXT + "x" * 1990, file=sys.stderr, flush=True)  # what is told begins in a credential
     os._exit(3)
 
 @server.resource("file:///key.txt")
@@ -91,7 +91,7 @@ class TellingServer(OddServer):
             result = {"content": [], "structuredContent": self.headers[-1]}
             say(at, 200, {**made, "result": result})
         elif inputs["how"] == "broken":
-            say(at, 200, {**made, "error": {"code": -32000, "message": text, "data": text}})
+            say(at, 200, {**made, "error": {"code": -32000, "message": text * 9, "data": text}})
         else:
             say(at, 502, text, "text/plain")
 
@@ -195,7 +195,7 @@ def test_what_a_server_is_given_stands_in_no_output(tmp_path, monkeypatch):
         (name, secret)
         for name, output in outputs.items()
         for secret, value in SECRETS.items()
-        if value[:-1] in html.unescape(output)
+        if value[3:-1] in html.unescape(output)  # a text may be cut
     ]
     assert [] == hits
 

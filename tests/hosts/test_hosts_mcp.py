@@ -245,14 +245,14 @@ def test_a_table_names_a_server_with_headers(tmp_path):
         table = f'{{url = "{server.url}", headers = {{Authorization = "Bearer secret:TEA"}}}}'
         (tmp_path / "sexplang.toml").write_text(f"[mcp]\nodd = {table}\n")
         words = ["run", "-e", '(tool "odd:ping" {})', "--allow-net", "127.0.0.1"]
-        refused = sexplang(*words, cwd=tmp_path, TEA="canary-7f3a9c")
+        refused = sexplang(*words, cwd=tmp_path, TEA="odd-4c1d9e77")
         typed = shlex.split(refused.stderr.partition("hint: type: ")[2].partition(", or move")[0])
-        done = sexplang(*words[:3], *typed, cwd=tmp_path, TEA="canary-7f3a9c")
+        done = sexplang(*words[:3], *typed, cwd=tmp_path, TEA="odd-4c1d9e77")
 
     assert (2, 0) == (refused.returncode, done.returncode), done.stderr
     assert "only a person gives a secret to a server" in refused.stderr
     assert "pong\n" == done.stdout
-    assert {"Bearer canary-7f3a9c"} == {each["authorization"] for each in server.headers}
+    assert {"Bearer odd-4c1d9e77"} == {each["authorization"] for each in server.headers}
 
 
 def test_a_server_that_is_named_twice_is_misuse():

@@ -194,28 +194,25 @@ def test_a_server_that_dies_is_an_error_and_begins_anew(serving):
 
 def test_a_server_that_ended_between_two_calls_is_started_again(serving):
     """Nothing was sent to it, so nothing failed."""
-    servers = serving({"pipe": {"command": PYTHON, "args": STDIO}})
+    servers = serving({"odd": odd("retires")})
 
-    assert Done({"result": "bye"}) == called(servers, "pipe:retire")
-    time.sleep(0.5)
-    assert Done({"result": 2}) == called(servers, "pipe:add", {"a": 1, "b": 1})
+    assert Done("pong") == called(servers, "odd:ping")
+    time.sleep(0.2)
+    assert Done("pong") == called(servers, "odd:ping")
 
 
-@pytest.mark.parametrize("tool", ["stumble", "stumble_safely"])
 def test_a_call_in_whose_midst_a_server_died_is_repeated_if_the_server_says_it_may_be(
-    serving, tool, tmp_path
+    serving, tmp_path
 ):
-    """Once; any other may have been done, and is told so."""
-    servers = serving({"pipe": {"command": PYTHON, "args": STDIO}})
-    mark = tmp_path / "mark"
-    end = called(servers, f"pipe:{tool}", {"mark": str(mark)})
+    """Once; any other may have been done, and its error says so."""
+    mark, safe = tmp_path / "mark", tmp_path / "safe"
+    given = {"odd": odd("stumbles", str(mark)), "safe": odd("stumbles safely", str(safe))}
+    servers = serving(given)
 
-    if tool == "stumble":
-        assert "look whether it was done before you call it again" in error_of(end)["hint"]
-        assert "x" == mark.read_text()
-    else:
-        assert Done({"result": "up again"}) == end
-        assert "xx" == mark.read_text()
+    hint = error_of(called(servers, "odd:ping"))["hint"]
+    assert "look whether it was done before you call it again" in hint
+    assert Done("pong") == called(servers, "safe:ping")
+    assert ("x", "xx") == (mark.read_text(), safe.read_text())
 
 
 def test_a_call_has_its_time(serving, address, tmp_path):
@@ -228,8 +225,9 @@ def test_a_call_has_its_time(serving, address, tmp_path):
     assert "within 0.3 seconds" in message
 
 
-def test_a_call_does_not_wait_longer_for_its_server(serving):
+def test_a_call_does_not_wait_longer_for_its_server(monkeypatch, serving):
     """Whoever begins has more patience: a server may take its time to be there once."""
+    monkeypatch.setattr(stdio, "PATIENCE", 0.3)
     reason, code, message = refused(serving({"odd": {**odd("mute"), "timeout": 0.3}}), "odd:ping")
 
     assert ("tool_execution_error", "mcp-timeout") == (reason, code)
@@ -330,12 +328,19 @@ def test_a_list_has_an_end(serving):
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 @pytest.mark.parametrize("name", ["pipe", "net"])
-def test_progress_of_a_tool_is_told(servers, name, backend):
+def test_progress_of_a_tool_is_told(servers, name, backend, tmp_path, monkeypatch):
     """As the server reports it, while the tool is at work."""
-    events = []
+    monkeypatch.setattr(connection, "OFTEN", 0)
+    mark, events = tmp_path / "mark", []
+    mark.write_text("")
+
+    def hear(event):
+        events.append(event)
+        mark.write_text("x" * len(events))
+
     steps = [[1, 4, "water"], [2, 4, None], [5, 4, "tea"], [6, None, None], [7, 0, "cup"]]
-    program = begun(perform("tool", f"{name}:report", {"steps": steps}))
-    performers = table(servers=servers, on_event=events.append)
+    program = begun(perform("tool", f"{name}:report", {"steps": steps, "mark": str(mark)}))
+    performers = table(servers=servers, on_event=hear)
     done = anyio.run(lambda: adrive(program, performers), backend=backend)
 
     assert Done({"result": "reported"}) == done
@@ -343,6 +348,17 @@ def test_progress_of_a_tool_is_told(servers, name, backend):
         *(("water", 0.25), ("2 of 4", 0.5), ("tea", 1.0), ("6", None), ("cup", None)),
     ] == [(each.text, each.fraction) for each in events]
     assert {"tool"} == {each.operation for each in events}
+
+
+def test_progress_is_told_ten_times_a_second_at_most(servers):
+    """However often a server reports it."""
+    events = []
+    steps = [[at, 300, None] for at in range(300)]
+    program = begun(perform("tool", "pipe:report", {"steps": steps, "mark": ""}))
+    began = time.monotonic()
+    drive(program, table(servers=servers, on_event=events.append))
+
+    assert 1 <= len(events) <= 2 + 10 * (time.monotonic() - began)
 
 
 def test_headers_are_sent_with_every_request(servers):
@@ -506,7 +522,7 @@ def test_a_host_may_be_permitted_with_its_port(serving, address):
 )
 def test_what_names_no_server_is_refused(name, given, words, monkeypatch):
     """Where it stands, before anything is started."""
-    monkeypatch.setenv("LINES", "canary-7f3a9c\nand more")
+    monkeypatch.setenv("LINES", "k3y-of-lines\nand more")
     monkeypatch.setenv("SHORT", "k3y")
     with pytest.raises(sexplang.Diagnostics) as raised:
         servers_of({name: given})

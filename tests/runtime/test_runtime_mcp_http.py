@@ -67,7 +67,7 @@ def test_a_server_that_does_not_begin_is_an_error(reach, kind, code, words, hint
 )
 def test_a_call_that_goes_wrong_is_an_error(reach, monkeypatch, kind, code, words, hint):
     """It is sent once; the next call is answered, on the same connection."""
-    monkeypatch.setenv("ODD", "canary-7f3a9c")
+    monkeypatch.setenv("ODD", "odd-4c1d9e77")
     with OddServer(kind) as server:
         servers = reach(server, headers={"Authorization": "Bearer secret:ODD"})
         error = error_of(ping(servers))
@@ -81,7 +81,7 @@ def test_a_call_that_goes_wrong_is_an_error(reach, monkeypatch, kind, code, word
     assert hint in error["hint"]
     assert again is None or "answer-too-large" == error_of(again)["details"]["code"]
     assert 1 == server.methods.count("initialize")
-    assert {"Bearer canary-7f3a9c"} == {each["authorization"] for each in server.headers}
+    assert {"Bearer odd-4c1d9e77"} == {each["authorization"] for each in server.headers}
 
 
 def test_a_session_that_was_forgotten_is_begun_again_once(reach):

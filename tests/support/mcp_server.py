@@ -9,7 +9,6 @@ import os
 import sys
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from threading import Timer
 
 import anyio
 from mcp.server import MCPServer
@@ -23,7 +22,6 @@ from mcp_types import (
     ResourceLink,
     TextContent,
     TextResourceContents,
-    ToolAnnotations,
 )
 
 PICTURE = (
@@ -109,34 +107,13 @@ def die() -> str:
 
 
 @server.tool()
-def stumble(mark: str) -> str:
-    """Ends the server in the midst of its first call; the next one is answered."""
-    with Path(mark).open("a") as file:
-        file.write("x")
-    if Path(mark).read_text() == "x":
-        os._exit(3)
-    return "up again"
-
-
-@server.tool(annotations=ToolAnnotations(idempotent_hint=True))
-def stumble_safely(mark: str) -> str:
-    """Does the same, and may be called twice."""
-    return stumble(mark)
-
-
-@server.tool()
-def retire() -> str:
-    """Ends the server after the answer."""
-    Timer(0.1, os._exit, [0]).start()
-    return "bye"
-
-
-@server.tool()
-async def report(steps: list[list[float | str | None]], context: Context) -> str:
-    """Reports each step: how much is done, how much there is, and words."""
-    for done, total, words in steps:
+async def report(steps: list[list[float | str | None]], mark: str, context: Context) -> str:
+    """Reports each step: how much is done, how much there is, and words. With a mark, it waits
+    until a file of that name has a letter for each."""
+    for at, (done, total, words) in enumerate(steps, 1):
         await context.report_progress(done, total, words)
-        await anyio.sleep(0.12)
+        while mark and len(Path(mark).read_text()) < at:
+            await anyio.sleep(0.01)
     return "reported"
 
 

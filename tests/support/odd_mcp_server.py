@@ -25,10 +25,18 @@ def tools(kind):
     names = [f"t{at}" for at in range(1500)] if kind == "many" else ["ping"]
     about = "x" * 200_000 if kind == "verbose" else "Answers."
     schema = {"inputSchema": 5} if kind == "schema" else {"inputSchema": SCHEMA}
+    if kind == "stumbles safely":
+        schema["annotations"] = {"idempotentHint": True}
     return [{"name": name, "description": about, **schema} for name in names]
 
 
-def called(kind, asked):
+def called(kind, asked, mark):
+    if kind.startswith("stumbles"):  # at its first call
+        with open(mark, "a") as file:
+            if file.tell() == 0:
+                file.write("x")
+                sys.exit(3)
+            file.write("x")
     if kind == "huge":
         say("x" * 5_000_000)
     elif kind == "endless":
@@ -88,7 +96,9 @@ def main(kind, mark="1"):
         elif asked["method"] == "tools/list" and kind not in ("papers", "books"):
             answer(asked, result={"tools": tools(kind)})
         elif asked["method"] == "tools/call":
-            called(kind, asked)
+            called(kind, asked, mark)
+            if kind == "retires":
+                sys.exit()
         elif kind == "own ping" and "id" in asked:
             answer(asked, error={"code": -32000, "message": "what?"})
         elif "id" in asked and (kind, asked["method"]) != ("no ping", "ping"):

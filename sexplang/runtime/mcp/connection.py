@@ -20,7 +20,7 @@ from mcp_types import (
     CallToolResult,
 )
 
-from sexplang.runtime.journal.redaction import clean
+from sexplang.runtime.journal.redaction import clean, shorten
 from sexplang.runtime.mcp import http, stdio
 from sexplang.runtime.mcp.messages import (
     CUT_OFF,
@@ -61,7 +61,7 @@ OFTEN = 0.1
 
 MOST_TOOLS = 1000
 
-Tell = Callable[[str, float | None], None]
+OnProgress = Callable[[str, float | None], None]
 """Takes the progress of a call: words, and a fraction if it is known."""
 
 _EVENT_TOO_LARGE = f"exceeded the {MOST_BYTES} byte limit"
@@ -96,14 +96,14 @@ class Connection:
     _live: _Live | None = None
     """What the task holds, while it holds it."""
     _said: bytearray = field(factory=bytearray)
-    _ended: str = ""
+    _end_reason: str = ""
     """What the server did when its connection was over, if it has a process."""
 
     async def tools(self) -> dict[str, dict[str, Value]]:
         """Return the tools of the server: `{description input_schema}` by name. Raises Refusal."""
         return (await self._ready()).tools
 
-    async def call(self, tool: str, inputs: Any, tell: Tell | None = None) -> Any:
+    async def call(self, tool: str, inputs: Any, on_progress: OnProgress | None = None) -> Any:
         """Call a tool and return its answer. Raises Refusal.
 
         A connection that was lost is opened again, once. A call that the server may have performed
@@ -121,11 +121,11 @@ class Connection:
                 raise refuse_unknown_tool(name, live.tools, self.server.name)
             check_inputs(inputs, name)
             try:
-                return await self._ask(live, tool, inputs, tell)
+                return await self._ask(live, tool, inputs, on_progress)
             except MCPError as error:
                 cause = self._find_cause(error, live)
                 if cause == NO_SESSION or live.over.is_set():
-                    await self._leave(live)
+                    await self._drop(live)
                 is_safe = cause in (NOT_SENT, NO_SESSION) or tool in live.repeatable
                 if not (cause and is_safe) or cause in tried:
                     raise self._refusal(error, cause, name) from None
@@ -142,7 +142,7 @@ class Connection:
         self._owner.cancel()
         await asyncio.wait([self._owner], timeout=END)
 
-    async def _leave(self, live: _Live) -> None:
+    async def _drop(self, live: _Live) -> None:
         """Close a connection that was lost, unless another call has opened a new one."""
         live.over.set()
         if self._live is live:
@@ -159,18 +159,18 @@ class Connection:
     async def _hold(self, opened: "asyncio.Future[_Live]") -> None:
         """Open the connection and hold it until it is closed or lost."""
         self._said.clear()
-        self._ended = ""
+        self._end_reason = ""
         over = asyncio.Event()
 
         def end(how: str) -> None:
-            self._ended = self._ended or how
+            self._end_reason = self._end_reason or how
             over.set()
 
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(START):
                     client = await stack.enter_async_context(Client(self._streams(end), cache=None))
-                    self._live = await self._look_around(client, over)
+                    self._live = await self._list_offers(client, over)
                 opened.set_result(self._live)
                 await over.wait()
         # Any failure between server and library; later calls report it.
@@ -188,7 +188,7 @@ class Connection:
         assert self.server.url is not None
         return http.open_streams(self.server.url, self.server.headers, START, self.server.seconds)
 
-    async def _look_around(self, client: Client, over: asyncio.Event) -> _Live:
+    async def _list_offers(self, client: Client, over: asyncio.Event) -> _Live:
         """List what a server offers. One that offers other things may have no tools."""
         offered = client.server_capabilities
         tools: dict[str, dict[str, Value]] = {}
@@ -211,7 +211,9 @@ class Connection:
                 repeatable.add(name)
         return _Live(client, tools, frozenset(repeatable), over)
 
-    async def _ask(self, live: _Live, tool: str, inputs: Any, tell: Tell | None) -> Any:
+    async def _ask(
+        self, live: _Live, tool: str, inputs: Any, on_progress: OnProgress | None
+    ) -> Any:
         """Send one request and return the value of its answer. Raises MCPError and Refusal."""
         name, seconds = f"{self.server.name}:{tool}", self.server.seconds
         try:
@@ -225,7 +227,7 @@ class Connection:
                 asked,
                 CallToolResult,
                 request_read_timeout_seconds=seconds,
-                progress_callback=None if tell is None else _make_reporter(tell),
+                progress_callback=None if on_progress is None else _make_reporter(on_progress),
             )
         except (MCPError, Refusal):
             raise
@@ -249,7 +251,7 @@ class Connection:
 
     def _refusal(self, error: MCPError, cause: int, name: str) -> Refusal:
         """Return the refusal of a call. `cause` is the code of a connection that was lost, or 0."""
-        message, code = error.message[:LONGEST], error.code
+        message, code = shorten(error.message, LONGEST), error.code
         if code == REQUEST_TIMEOUT:
             return self._refuse_late(name)
         if code == TOO_LARGE or _EVENT_TOO_LARGE in error.message:
@@ -261,7 +263,7 @@ class Connection:
                 tool=name,
             )
         if cause == CUT_OFF:
-            why = self._ended or f"went away ({message})"
+            why = self._end_reason or f"went away ({message})"
             return self._make_failure(
                 f"{why} while `{name}` was at work",
                 hint="look whether it was done before you call it again; the next call begins "
@@ -306,8 +308,10 @@ class Connection:
     def _make_failure(
         self, why: str, reason: str = "tool_execution_error", hint: str | None = None
     ) -> Refusal:
-        look = None if self.command is not None else _LOOK
-        return make_server_failure(self.server.name, why, bytes(self._said), reason, hint or look)
+        default = None if self.command is not None else _CHECK_ADDRESS
+        return make_server_failure(
+            self.server.name, why, bytes(self._said), reason, hint or default
+        )
 
     def _not_started(self, error: BaseException) -> Refusal:
         while isinstance(error, BaseExceptionGroup):
@@ -317,18 +321,19 @@ class Connection:
         if isinstance(error, TimeoutError):
             return self._make_failure(f"is not there after {START:g} seconds", "connection_error")
         if isinstance(error, MCPError) and error.code in _STATUSES:
-            return self._refuse_status(error.code, error.message[:LONGEST], "connection_error")
+            return self._refuse_status(error.code, problem(error), "connection_error")
         is_over = isinstance(error, MCPError) and error.code == CONNECTION_CLOSED
-        why = f"it {self._ended}" if is_over and self._ended else problem(error)
+        why = f"it {self._end_reason}" if is_over and self._end_reason else problem(error)
         return self._make_failure(f"cannot be used: {why}", "connection_error")
 
 
 _STATUSES = range(400, 600)
-_LOOK = "look whether it runs, and whether its address is right"
+_CHECK_ADDRESS = "look whether it runs, and whether its address is right"
 
 
-def _make_reporter(tell: Tell) -> Any:
-    """Return the library's callback for progress. It tells no more than ten times a second."""
+def _make_reporter(on_progress: OnProgress) -> Any:
+    """Return the library's callback for progress. It calls `on_progress` ten times a second at
+    most."""
     last = -inf
 
     async def report(done: float, total: float | None, message: str | None) -> None:
@@ -339,7 +344,9 @@ def _make_reporter(tell: Tell) -> Any:
         last = now
         fraction = done / total if total else inf
         words = message or (f"{done:g} of {total:g}" if total else f"{done:g}")
-        tell(clean(words)[:LONGEST], min(max(fraction, 0.0), 1.0) if isfinite(fraction) else None)
+        on_progress(
+            clean(words)[:LONGEST], min(max(fraction, 0.0), 1.0) if isfinite(fraction) else None
+        )
 
     return report
 

@@ -11,6 +11,9 @@ from sexplang.terms.values.value import Fault, Value
 MOST_DESCRIBED = 100_000
 """Maximum characters of a tool's description, which is in every prompt."""
 
+TOLD = 2000
+"""Characters of the end of a server's error output that an error may contain."""
+
 LONGEST = 500
 """Maximum characters of a protocol error in a message."""
 
@@ -143,5 +146,5 @@ def make_server_failure(
         f"the MCP server `{server}` {why}",
         hint=hint or "start it outside the program, and look at what it says",
         server=server,
-        said=clean(words) or None,
+        said=clean(words)[-TOLD:] or None,
     )

@@ -59,8 +59,8 @@ class Servers:
 
             self._permit(server)
             inbox = Inbox(on_progress)
-            tell = None if on_progress is None else inbox.put
-            return await inbox.wait_for(self._begin(self._call(server, tool, inputs, tell)))
+            put = None if on_progress is None else inbox.put
+            return await inbox.wait_for(self._begin(self._call(server, tool, inputs, put)))
 
         return answer
 
@@ -146,8 +146,8 @@ class Servers:
             found[name] = offers[server][tool]
         return found
 
-    async def _call(self, server: str, tool: str, inputs: dict[str, Any], tell: Any) -> Any:
-        return await self._connection(server).call(tool, inputs, tell)
+    async def _call(self, server: str, tool: str, inputs: dict[str, Any], on_progress: Any) -> Any:
+        return await self._connection(server).call(tool, inputs, on_progress)
 
     async def _close_all(self) -> None:
         import asyncio

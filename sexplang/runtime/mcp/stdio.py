@@ -12,15 +12,14 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
+from sexplang.guards.secrets import longest
 from sexplang.runtime.mcp.messages import KEPT, MOST_BYTES, read_message, replace_large
+from sexplang.runtime.mcp.results import TOLD
 from sexplang.runtime.scripts.process import Command, Process, supervise
 from sexplang.terms.classes.node import define
 
 PATIENCE = 2.0
 """Seconds for a server to end by itself after its input was closed; then it is killed."""
-
-TOLD = 2000
-"""Bytes of the end of a server's standard error that an error message may contain."""
 
 LONGEST = 100_000_000
 """Bytes of a message after which the server is ended."""
@@ -36,7 +35,7 @@ class _Asked:
         if isinstance(message, JSONRPCRequest):
             self.last = int(message.id)
 
-    def find_stranger(self, message: Any) -> object:
+    def find_unknown_id(self, message: Any) -> object:
         """Return the id of an answer to none of them, or None."""
         if not isinstance(message, JSONRPCResponse | JSONRPCError) or message.id is None:
             return None
@@ -93,9 +92,9 @@ async def _forward(process: Process, arriving: Any, asked: _Asked) -> str:
                     return f"sent a message of more than {MOST_BYTES:,} bytes"
             elif rest.strip():
                 message = read_message(bytes(rest))
-            stranger = asked.find_stranger(getattr(message, "message", None))
-            if stranger is not None:
-                return f"answered a request that it was never sent, with the id {stranger}"
+            unknown = asked.find_unknown_id(getattr(message, "message", None))
+            if unknown is not None:
+                return f"answered a request that it was never sent, with the id {unknown}"
             if message is not None:
                 await arriving.send(message)
             rest.clear()
@@ -124,4 +123,4 @@ async def _write(
 async def _listen(process: Process, said: bytearray) -> None:
     while piece := await process.receive(errors=True):
         said += piece
-        del said[:-TOLD]
+        del said[: -TOLD - longest()]  # what is cut is redacted before

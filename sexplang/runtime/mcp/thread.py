@@ -42,17 +42,19 @@ class Background:
 
 
 class Inbox:
-    """The place where a coroutine of any event loop waits for work in the thread, and hears of it
-    meanwhile."""
+    """The wait of a coroutine, in any event loop, for work in the thread, and the news of the work.
+    `on_news` is called by the coroutine."""
 
-    def __init__(self, hear: Callable[..., None] | None = None) -> None:
-        self._hear = hear
-        self._news: deque[tuple[Any, ...]] = deque(maxlen=1)  # the latest: a listener may be slow
+    def __init__(self, on_news: Callable[..., None] | None = None) -> None:
+        self._on_news = on_news
+        self._news: deque[tuple[Any, ...]] = deque(
+            maxlen=1
+        )  # the latest: the coroutine may be slow
         self._bell = anyio.Event()
         self._wake = _waker(lambda: self._bell.set())
 
     def put(self, *news: Any) -> None:
-        """Tell the waiter, from the thread."""
+        """Send news, from the thread."""
         self._news.append(news)
         self._wake()
 
@@ -63,8 +65,8 @@ class Inbox:
             while not future.done():
                 await self._bell.wait()
                 self._bell = anyio.Event()
-                while self._news and self._hear is not None:
-                    self._hear(*self._news.popleft())
+                while self._news and self._on_news is not None:
+                    self._on_news(*self._news.popleft())
         finally:
             future.cancel()  # no effect on a finished one
         return future.result()

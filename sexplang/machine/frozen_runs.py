@@ -387,22 +387,23 @@ class _Thawer:
         self._made: dict[int, Any] = {}
 
     def root(self) -> Any:
-        work = [0]
-        made = self._made
+        """Return the value of the first node. A node is looked at once before what it refers to is
+        made, and once after."""
+        work, made, begun = [0], self._made, set[int]()
         while work:
-            if len(work) > len(self._nodes):
-                raise mismatch("it is damaged (it refers to itself)")
             at = work[-1]
             if at in made:
                 work.pop()
                 continue
             node = self._nodes[at]
-            waiting = [other for other in _references(node) if other not in made]
-            if waiting:
-                work.append(waiting[0])
-            else:
+            if at in begun:
                 made[at] = self._item(node)
-                work.pop()
+                continue
+            begun.add(at)
+            waiting = [other for other in _references(node) if other not in made]
+            if not begun.isdisjoint(waiting):
+                raise mismatch("it is damaged (it refers to itself)")
+            work.extend(reversed(waiting))
         return made[0]
 
     def _get(self, reference: Any) -> Any:

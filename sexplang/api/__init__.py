@@ -17,6 +17,7 @@ from sexplang.runtime.driver.events import (
     Started,
     Withdrawn,
 )
+from sexplang.runtime.driver.listeners import EventQueue
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
@@ -26,6 +27,7 @@ __all__ = [
     "Diagnostics",
     "Done",
     "Event",
+    "EventQueue",
     "Failed",
     "Finished",
     "Limits",

@@ -130,15 +130,20 @@ def table(what: str, given: Any) -> None:
     by_name(what, given)
 
 
-def drive_options(parallel: Any, single_flight: Any, on_event: Any) -> None:
+def drive_options(
+    parallel: Any, single_flight: Any, on_event: Any, event_content: Any = False
+) -> None:
     """Check the arguments by which a run is driven. Raises TypeError."""
     if type(parallel) is not int or parallel < 1:
         raise unfit("parallel", "an integer from 1 on", parallel)
     if type(single_flight) is not bool:
         raise wrong("single_flight", "True or False", single_flight)
-    if not (on_event is None or callable(on_event)):
-        raise wrong("on_event", "a function that is called with each event", on_event)
-    if iscoroutinefunction(on_event):
+    if type(event_content) is not bool:
+        raise wrong("event_content", "True or False", event_content)
+    listeners = on_event if isinstance(on_event, (list, tuple)) else [on_event]
+    if on_event is not None and not all(map(callable, listeners)):
+        raise wrong("on_event", "a function, or a list of them, called with each event", on_event)
+    if any(map(iscoroutinefunction, listeners)):
         raise TypeError("on_event is called and not awaited: give a function that is not async")
 
 

@@ -89,9 +89,14 @@ class Handler:
 
 
 def _check(
-    *, parallel: Any = 1, single_flight: Any = False, on_event: Any = None, **given: Any
+    *,
+    parallel: Any = 1,
+    single_flight: Any = False,
+    on_event: Any = None,
+    event_content: Any = False,
+    **given: Any,
 ) -> None:
-    argument_checks.drive_options(parallel, single_flight, on_event)
+    argument_checks.drive_options(parallel, single_flight, on_event, event_content)
     argument_checks.check(Settings(**{**{each.name: None for each in fields(Settings)}, **given}))
 
 

@@ -14,7 +14,6 @@ from sexplang.api.run_start import (
     Runnable,
     Settings,
     Tools,
-    Watch,
     begin,
     definitions,
     look_around,
@@ -27,6 +26,7 @@ from sexplang.machine import Failed, Limits, Outcome, Suspended
 from sexplang.package.zone_use import observe_zones
 from sexplang.runs import assembly
 from sexplang.runtime import Permissions, adrive, drive
+from sexplang.runtime.driver.listeners import Listeners, listen
 from sexplang.runtime.traces import Target
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_of, error_record
@@ -47,7 +47,8 @@ def run(
     memory: str | os.PathLike[str] | None = None,
     mcp: Mapping[str, Any] | None = None,
     record: str | os.PathLike[str] | None = None,
-    on_event: Watch | None = None,
+    on_event: Listeners | None = None,
+    event_content: bool = False,
     parallel: int = 16,
     single_flight: bool = False,
     run_id: str | None = None,
@@ -76,7 +77,9 @@ def run(
     - `mcp`: servers by name, whose tools are then called `NAME:TOOL`: a command line, an address,
       or a table `{"command" "args" "env"}` or `{"url"}`, maybe with `"timeout"`, in seconds.
     - `record`: a new file for every request and reply, one JSON document to a line.
-    - `on_event`: called with each Event as it happens. `parallel`: model calls in flight.
+    - `on_event`: called with each Event as it happens, or a list of such functions, of which an
+      EventQueue is one. `event_content`: they see what is sent and said.
+    - `parallel`: model calls in flight.
     - `single_flight`: equal calls of a model that are open at the same time are sent once.
     - `run_id`: what `(random)` follows from; by default another one for each run.
     - `trace`: where spans go, the address of an OpenTelemetry collector, a file or a
@@ -92,7 +95,7 @@ def run(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
         *(memory, mcp, record, run_id, trace, traceparent),
     )
-    argument_checks.drive_options(parallel, single_flight, on_event)
+    argument_checks.drive_options(parallel, single_flight, on_event, event_content)
     made = instance_maker(returns)
     program, allowed = program_of(source, given), permissions_for(source, permissions)
     servers = make_servers(mcp, allowed)
@@ -101,7 +104,8 @@ def run(
         with (
             interruptible(),
             observe_zones() as zones,
-            begin(program, allowed, given, servers, described, on_event, zones) as ready,
+            listen(on_event, event_content) as watch,
+            begin(program, allowed, given, servers, described, watch, zones) as ready,
         ):
             outcome = ready.outcome
             if isinstance(outcome, Suspended):
@@ -111,7 +115,7 @@ def run(
                     journal=ready.journal,
                     parallel=parallel,
                     single_flight=single_flight,
-                    on_event=on_event,
+                    on_event=watch,
                     trace=ready.trace,
                 )
             ready.finish(outcome)
@@ -134,7 +138,8 @@ async def arun(
     memory: str | os.PathLike[str] | None = None,
     mcp: Mapping[str, Any] | None = None,
     record: str | os.PathLike[str] | None = None,
-    on_event: Watch | None = None,
+    on_event: Listeners | None = None,
+    event_content: bool = False,
     parallel: int = 16,
     single_flight: bool = False,
     run_id: str | None = None,
@@ -151,14 +156,14 @@ async def arun(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
         *(memory, mcp, record, run_id, trace, traceparent),
     )
-    argument_checks.drive_options(parallel, single_flight, on_event)
+    argument_checks.drive_options(parallel, single_flight, on_event, event_content)
     made = instance_maker(returns)
     program, allowed = program_of(source, given), permissions_for(source, permissions)
     servers = make_servers(mcp, allowed)
     try:
         described = await servers.adescribe(program)
-        with observe_zones() as zones:
-            async with begin(program, allowed, given, servers, described, on_event, zones) as ready:
+        with observe_zones() as zones, listen(on_event, event_content) as watch:
+            async with begin(program, allowed, given, servers, described, watch, zones) as ready:
                 outcome = ready.outcome
                 if isinstance(outcome, Suspended):
                     outcome = await adrive(
@@ -167,7 +172,7 @@ async def arun(
                         journal=ready.journal,
                         parallel=parallel,
                         single_flight=single_flight,
-                        on_event=on_event,
+                        on_event=watch,
                         trace=ready.trace,
                     )
                 ready.finish(outcome)

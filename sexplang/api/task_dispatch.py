@@ -12,7 +12,7 @@ from sexplang.api import argument_checks
 from sexplang.api.performer_table import Model
 from sexplang.api.python_tools import tools_of
 from sexplang.api.python_values import Functions, TaskResult, python, value
-from sexplang.api.run_start import Tools, Watch
+from sexplang.api.run_start import Tools
 from sexplang.api.runner import arun, run
 from sexplang.guards.secrets import look, redact
 from sexplang.machine import Failed, Limits
@@ -29,6 +29,7 @@ from sexplang.pipeline.pipeline import Find
 from sexplang.pipeline.task_library import Library
 from sexplang.pipeline.task_library import library as read_library
 from sexplang.runtime import Permissions
+from sexplang.runtime.driver.listeners import Listeners
 from sexplang.runtime.files.source_finder import list_sources, make_finder
 from sexplang.runtime.traces import Target
 from sexplang.terms.classes.node import evolve
@@ -50,7 +51,8 @@ class Options(TypedDict, total=False):
     memory: str | os.PathLike[str] | None
     mcp: Mapping[str, Any] | None
     record: str | os.PathLike[str] | None
-    on_event: Watch | None
+    on_event: Listeners | None
+    event_content: bool
     parallel: int
     single_flight: bool
     run_id: str | None

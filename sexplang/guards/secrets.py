@@ -61,6 +61,23 @@ class Secret:
             return self.word in text
         return self.pattern(plain).search(text) is not None
 
+    def find_begun(self, text: str, plain: bool) -> int:
+        """Return where the end of a text begins to spell it; the text's length if it does not."""
+        from sexplang.terms.texts.spelling_patterns import CUT_ESCAPE, parts_of
+
+        first, *others = [re.compile(part) for part in parts_of(self.value, plain=plain)]
+        for found in first.finditer(text):
+            at = found.end()
+            for part in others:
+                more = part.match(text, at) if at < len(text) else None
+                if more is None:
+                    break
+                at = more.end()
+            if at == len(text) or CUT_ESCAPE.match(text, at):
+                return found.start()
+        cut = CUT_ESCAPE.search(text)
+        return len(text) if cut is None else cut.start()
+
     def remove_from(self, text: str, plain: bool) -> str:
         if not plain and self.word not in text:
             return text
@@ -179,6 +196,12 @@ def redact_text(text: str) -> str:
     for each in KNOWN.secrets:
         text = each.remove_from(text, plain)
     return text
+
+
+def find_begun(text: str) -> int:
+    """Return where the end of a redacted text may begin a credential; its length if it does not."""
+    plain = "\\" in text or "%" in text
+    return min([len(text), *[each.find_begun(text, plain) for each in KNOWN.secrets]])
 
 
 def mask(text: str) -> str:

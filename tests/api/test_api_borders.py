@@ -165,7 +165,10 @@ async def later(event):
         (lambda: sexplang.run("1", run_id=5), "run_id is a text, not int"),
         (lambda: sexplang.run("1", run_id=""), "run_id is a text that is not empty"),
         (lambda: sexplang.run("1", traceparent=b"00"), "traceparent is a text, not bytes"),
-        (lambda: sexplang.run("1", on_event=5), "on_event is a function .* not int"),
+        (
+            lambda: sexplang.run("1", on_event=5),
+            "on_event is a function, or a list .* not int",
+        ),
         (lambda: sexplang.run("1", on_event=later), "on_event is called and not awaited"),
         (lambda: sexplang.run("1", single_flight=None), "single_flight is True or False"),
         (lambda: sexplang.run("1", limits=sexplang.Limits(held=5)), "limits.held is a function"),

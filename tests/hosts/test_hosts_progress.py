@@ -17,10 +17,10 @@ from sexplang.runtime.driver.events import (
     Progressed,
     Queued,
     Retrying,
-    Said,
     Started,
     Withdrawn,
 )
+from sexplang.runtime.driver.text_stream import TextStream
 from sexplang.runtime.journal.journal import Row
 from sexplang.terms.effect import Request
 from sexplang.terms.task import Context, Conversation, error_record
@@ -131,6 +131,18 @@ def test_a_terminal_shows_what_is_at_work_and_clears_it():
     ]
 
 
+def test_the_progress_of_a_tool_is_shown_beside_it():
+    """What its server reports; that of the program has a line of its own."""
+    progress = begun(live=True)
+    progress(started("1", "tool"))
+    progress(Progressed(asked("1", "tool"), "page 3", 0.25))
+    first, second = lines_of(progress)
+    progress.close()
+
+    assert re.fullmatch(r"… tool  0\.\d s  page 3 25%", first)
+    assert second.startswith("1 running")
+
+
 def test_what_runs_is_shown_however_much_waits():
     """A call that has waited is shown among the others once it is made."""
     progress = begun(live=True)
@@ -186,7 +198,7 @@ def test_what_waits_is_counted():
     progress(Queued(asked("4", "model", "ask")))
     busy = error_record("TASK_FAILURE", "llm_error", "busy")
     progress(Retrying(asked("1", "model", "ask"), 1, 90.0, busy))
-    progress(Said(asked("2", "model", "ask"), 20))
+    TextStream(asked("2", "model", "ask"), progress).take("text", 20 * "a")
     progress(started("5", "run-script"))
     progress(finished("5", "run-script", None, None, 0.1, error=busy))
     progress(started("6", "model", "ask", 1))

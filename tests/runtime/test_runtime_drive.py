@@ -106,6 +106,7 @@ def test_who_watches_is_told_of_model_calls_that_wait():
         ("Started", "0.0.0"),
         ("Queued", "0.1.0"),
         ("Queued", "0.2.0"),
+        ("Said", "0.0.0"),
         ("Finished", "0.0.0"),
         ("Withdrawn", "0.1.0"),
         ("Withdrawn", "0.2.0"),

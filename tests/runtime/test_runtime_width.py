@@ -92,8 +92,10 @@ def test_a_run_that_is_left_leaves_the_calls_that_wait_unmade():
 
 
 def grown(*events):
-    reply = StreamAccumulator()
-    pieces = [reply.take(event) for event in deepcopy(events)]
+    pieces = []
+    reply = StreamAccumulator(watch=lambda kind, piece: pieces.append(piece))
+    for event in deepcopy(events):
+        reply.take(event)
     return reply, pieces
 
 

@@ -16,12 +16,14 @@ import anyio
 from sexplang.guards.interrupt import GraceOver, ending
 from sexplang.runtime.driver.requests import (
     OutputLost,
+    Watch,
     attempts_of,
     close_awaitable,
     failure,
     read_reply,
 )
 from sexplang.runtime.driver.run import Run
+from sexplang.runtime.driver.text_stream import TextStream
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.effect import Request
 
@@ -71,6 +73,16 @@ def follow_attempts(request: Request, lost: "Attempts") -> None:
     shared = _current.get(None)
     if shared is not None:
         shared.run.in_flight.follow(request, lost)
+
+
+def follow_text(request: Request, on_event: Watch) -> TextStream:
+    """Return the stream for the text of an attempt at a model call. The driver tells the rest of
+    the text when it has the reply."""
+    stream = TextStream(request, on_event)
+    shared = _current.get(None)
+    if shared is not None:
+        shared.run.in_flight.texts[request.id] = stream
+    return stream
 
 
 async def finish(run: Run, grace: float, *, abandoned: bool = False) -> None:

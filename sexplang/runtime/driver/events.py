@@ -1,23 +1,31 @@
-"""The events of a run, for observers such as the terminal's progress view."""
+"""The events of a run, for observers such as the terminal's progress view.
+
+What was sent and said is content. Only listeners that ask for it see it.
+"""
 
 from time import monotonic, time
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.runtime.journal.journal import Row
 from sexplang.terms.effect import Request
+from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Record, Value
+
+if TYPE_CHECKING:
+    from sexplang.runtime.driver.text_stream import TextStream
 
 
 class _RequestEvent:
     """The base of all events: `id` and `operation` of the request. A model call of a conversation
     also has the name of its `task` and its `turn`. Properties are computed when they are read,
-    since most events are not read."""
+    since most events are not read. Without `has_content`, those of the content are None."""
 
-    __slots__ = ("request",)
+    __slots__ = ("has_content", "request")
     __match_args__: tuple[str, ...] = ("id", "operation", "task", "turn")
 
     def __init__(self, request: Request) -> None:
         self.request = request
+        self.has_content = False
 
     @property
     def id(self) -> str:
@@ -52,9 +60,14 @@ class Started(_RequestEvent):
     __slots__ = ("_clock", "_since")
 
     def __init__(self, request: Request) -> None:
-        self.request = request
+        super().__init__(request)
         self._since = time()
         self._clock = monotonic()
+
+    @property
+    def arguments(self) -> list[Any] | None:
+        """The arguments of the operation as plain data."""
+        return [plain(each) for each in self.request.arguments] if self.has_content else None
 
     def make_row(self, value: Value, failed: bool, attempts: int) -> Row:
         """Return the journal row of the request with its reply."""
@@ -76,8 +89,14 @@ class Finished(_RequestEvent):
     # fmt: on
 
     def __init__(self, request: Request, row: Row) -> None:
-        self.request = request
+        super().__init__(request)
         self._row = row
+
+    @property
+    def reply(self) -> Any:
+        """The reply as plain data; None if it is an error."""
+        is_shown = self.has_content and not self._row.failed
+        return plain(self._row.reply) if is_shown else None
 
     @property
     def seconds(self) -> float:
@@ -101,14 +120,38 @@ class Finished(_RequestEvent):
 
 
 class Said(_RequestEvent):
-    """A model is writing; `characters` of its reply have arrived."""
+    """A model is writing; `characters` of its reply have arrived. A later attempt at the call
+    begins anew, after a Retrying."""
 
-    __slots__ = ("characters",)
+    __slots__ = ("_pieces", "_stream", "characters")
     __match_args__ = ("id", "operation", "task", "turn", "characters")
 
-    def __init__(self, request: Request, characters: int) -> None:
+    def __init__(
+        self, request: Request, stream: "TextStream", pieces: tuple[int, int], characters: int
+    ) -> None:
         super().__init__(request)
+        self._stream = stream
+        self._pieces = pieces
         self.characters = characters
+
+    @property
+    def text(self) -> str | None:
+        """The text that has arrived since the last Said."""
+        start, end = self._pieces
+        return "".join(self._stream.pieces[start:end]) if self.has_content else None
+
+    @property
+    def value(self) -> Any:
+        """What is whole so far of a typed answer; None for one without a JSON schema."""
+        return self._stream.read_value(self._pieces[1]) if self.has_content else None
+
+    def join(self, earlier: "Said") -> "Said":
+        """Return the event for this piece and those of an event before it."""
+        is_same = earlier._stream is self._stream
+        start = earlier._pieces[0] if is_same else self._pieces[0]
+        joined = Said(self.request, self._stream, (start, self._pieces[1]), self.characters)
+        joined.has_content = self.has_content
+        return joined
 
 
 class Withdrawn(_RequestEvent):

@@ -20,6 +20,7 @@ from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Fault, Record, Value
 
 if TYPE_CHECKING:
+    from sexplang.runtime.driver.text_stream import TextStream
     from sexplang.runtime.journal.replay_order import PendingCall, RecordedRun
     from sexplang.runtime.models.retry import Attempts
 
@@ -105,10 +106,10 @@ PLAIN_CLASSES = frozenset((str, int, float, bool, type(None)))
 
 
 class OutputLost(BaseException):
-    """The run's output has no reader any more. The program cannot catch it: it ends the run, and
-    `drive` raises the error that the output raised."""
+    """The run's output has no reader any more, or a listener has failed. The program cannot catch
+    it: it ends the run, and `drive` raises the error that the output raised."""
 
-    def __init__(self, error: OSError) -> None:
+    def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
         self.error = error
 
@@ -268,6 +269,8 @@ class InFlight:
     """Requests in flight, by id."""
     withdrawal_rows: dict[str, Row] = field(factory=dict)
     """Rows of the calls that the last delivery withdrew, by id."""
+    texts: "dict[str, TextStream]" = field(factory=dict)
+    """The texts of the calls that somebody listens to, by id."""
     _progress: dict[str, "tuple[Request, Attempts | PendingCall | _InterruptedCall]"] = field(
         factory=dict
     )
@@ -279,11 +282,13 @@ class InFlight:
     def finish(self, id: str) -> None:
         """Remove a call that has its reply or error."""
         self.calls.pop(id, None)
+        self.texts.pop(id, None)
         self._progress.pop(id, None)
 
     def take_part(self, id: str) -> tuple[Request | None, Part]:
         """Remove a call and return its request and partial reply. The usage of a host's own
         function is unknown."""
+        self.texts.pop(id, None)
         request, lost = self._progress.pop(id, (self.calls.get(id), None))
         if lost is None:
             return request, dict(UNMADE if request is None else UNCOUNTED)

@@ -39,6 +39,7 @@ from sexplang.runtime.driver.requests import (
     read_reply,
     refuse_unhandled,
 )
+from sexplang.runtime.driver.text_stream import TextStream
 from sexplang.runtime.journal.journal import (
     ATTEMPT,
     Journal,
@@ -406,8 +407,11 @@ class Run:
             return
         self._delivered_row = row
         del self._open[id]
+        text = self.in_flight.texts.get(id)
         self.in_flight.finish(id)
         if self.on_event is not None:
+            if opened.operation == "model" and not failed:
+                (text or TextStream(opened.request, self.on_event)).finish(value)
             self.on_event(Finished(opened.request, row))
         if self.trace is not None:
             self.trace.finish_request(row)

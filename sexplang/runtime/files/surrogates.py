@@ -1,4 +1,4 @@
-r"""Detection of surrogate halves, which UTF-8 cannot encode.
+r"""Surrogate halves, which UTF-8 cannot encode.
 
 JSON may contain them (`"\ud800"`), but files and terminals do not accept them.
 """
@@ -17,6 +17,11 @@ def is_text(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def join_surrogates(text: str) -> str:
+    """Return a text in which each pair of halves is the character that it stands for."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def require_text(text: Any, operation: str) -> Any:

@@ -120,7 +120,7 @@ def make_model(
         if at not in opened:
             held = None if at[1] else GrantScope(models, permissions)
             address = models.with_credentials(name) if at[1] else name
-            opened[at] = open_model(name, endpoint, on_event, held, log, address)
+            opened[at] = open_model(name, endpoint, held, log, address)
         if asked_for and on_named is not None and normalize_name(asked_for) != name:
             on_named(asked_for, name, answer.is_default)
         return name, opened[at]
@@ -187,7 +187,7 @@ def predict_model(asked_for: str | None, models: Models, permissions: Permission
         answer = choose_model(models, asked_for)
         name = answer.model or ""
         held = None if is_granted(answer, models) else GrantScope(models, permissions)
-        open_model(name, Endpoint(), None, held)
+        open_model(name, Endpoint(), held)
     except Refusal as refusal:
         if refusal.error.fields["details"].get("code") not in _MISSING_CODES:
             raise
@@ -216,14 +216,13 @@ def is_granted(answer: Answer, models: Models) -> bool:
 def open_model(
     name: str,
     endpoint: Endpoint,
-    on_event: Watch | None = None,
     held: GrantScope | None = None,
     log: Log | None = None,
     address: str | None = None,
 ) -> Model:
-    """Return the model with this name. `on_event` receives the progress of replies. A model that no
-    person named is confined to `held`, and gets no key. `address` is the model's address with
-    credentials. Raises a Refusal for an unknown name or an address that is not permitted."""
+    """Return the model with this name. A model that no person named is confined to `held`, and gets
+    no key. `address` is the model's address with credentials. Raises a Refusal for an unknown name
+    or an address that is not permitted."""
     if held is not None:
         from sexplang.runtime.models.authorization import authorize
 
@@ -245,7 +244,7 @@ def open_model(
         from sexplang.runtime.models.adapters.messages import messages
 
         with_key = held is None or scheme == "anthropic"
-        return messages(name, endpoint, on_event, with_key=with_key, address=address)
+        return messages(name, endpoint, with_key=with_key, address=address)
     raise refuse_unknown_model(name)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 
-from sexplang.runtime.driver.event_loop import follow_attempts, may_retry
+from sexplang.runtime.driver.event_loop import follow_attempts, follow_text, may_retry
 from sexplang.runtime.driver.events import Retrying
 from sexplang.runtime.driver.requests import RetriedReply, Watch
 from sexplang.runtime.journal.redaction import clean
@@ -168,7 +168,10 @@ async def _retry(
         except Refusal as refusal:
             raise lost.add_partial(with_attempts(refusal, attempt - 1)) from None
         try:
-            value = await send(lost.begin())
+            reply = lost.begin()
+            if on_event is not None:
+                reply.watch = follow_text(request, on_event).take
+            value = await send(reply)
             server.record_success(request.id)
             return value if attempt == 1 else RetriedReply(lost.add_usage(value), attempt)
         except Refusal as refusal:

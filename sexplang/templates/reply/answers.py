@@ -15,14 +15,12 @@ from sexplang.schemas.schema import Misfit
 from sexplang.schemas.type_check import TypeCheck, is_choice, show
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.json.strict import is_whole
+from sexplang.terms.model.payload import WRAPPER
 from sexplang.terms.schemas import References
 from sexplang.terms.texts.thoughts import ahead
 
 Note = Callable[[str], None]
 Schema = dict[str, Any]
-
-WRAPPER = "answer"
-"""The field that holds an answer which is no object. Providers enforce schemas of objects."""
 
 _MARKS = " \t\r\n\"'`*_.,;:()[]“”‘’«»"
 """Characters that may stand around a word. A ! before it may be a no, and a ? behind it is a

@@ -149,6 +149,9 @@ PAYLOAD: dict[str, Takes] = {
 }
 """All keys of a payload."""
 
+WRAPPER = "answer"
+"""The field that holds an answer which is no object. Providers enforce schemas of objects."""
+
 BETAS = "betas"
 """The key of `provider` that is sent as a header: names of a server's beta features."""
 

@@ -20,6 +20,9 @@ _PLAIN_ESCAPED = re.compile(
 )
 """An escape of a plain character: of `-`, `.`, a digit, a letter, `_` or `~`."""
 
+CUT_ESCAPE = re.compile(r"(?:\\+(?:[uU][0-9A-Fa-f]{0,3})?|%(?:25?)?[0-9A-Fa-f]?)\Z")
+"""The beginning of an escape, at the end of a text."""
+
 _PARTS = re.compile(r"\\+|\r?\n|.", re.DOTALL)
 
 _SHORT = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}

@@ -6,12 +6,9 @@ request; `retry.py` makes and counts further ones.
 
 import os
 from collections.abc import Awaitable, Callable
-from time import monotonic
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from sexplang.runtime.driver.events import Said
-from sexplang.runtime.driver.requests import Watch
 from sexplang.runtime.models import Endpoint
 from sexplang.runtime.models.adapters.http_client import BoundedResponse, server_at
 from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulator
@@ -68,7 +65,6 @@ class Target:
 def messages(
     name: str,
     endpoint: Endpoint,
-    on_event: Watch | None = None,
     *,
     with_key: bool = True,
     address: str | None = None,
@@ -84,10 +80,9 @@ def messages(
 
         body = build_body(payload, at.model)
         betas = (payload.get("provider") or {}).get(BETAS) or []
-        tell = _make_teller(on_event, request)
         try:
             with anyio.fail_after(endpoint.total):
-                return await _call(at, endpoint, body, betas, tell, said)
+                return await _call(at, endpoint, body, betas, said)
         except TimeoutError:
             # Another attempt would take as long.
             raise refuse_timeout(at.display_name, endpoint.total, again=False) from None
@@ -232,33 +227,11 @@ def _format_message(message: dict[str, Any]) -> dict[str, Any]:
     return {"role": message.get("role"), "content": message.get("content")}
 
 
-TELLING = 0.1
-"""Seconds between two progress events of a reply."""
-
-
-def _make_teller(on_event: Watch | None, request: Request) -> Callable[[str], None] | None:
-    """Return a function that takes each piece of text and emits progress events."""
-    if on_event is None:
-        return None
-    said, last = 0, monotonic()
-
-    def tell(piece: str) -> None:
-        nonlocal said, last
-        said += len(piece)
-        now = monotonic()
-        if now - last >= TELLING:
-            last = now
-            on_event(Said(request, said))
-
-    return tell
-
-
 async def _call(
     at: Target,
     endpoint: Endpoint,
     body: dict[str, Any],
     betas: list[str],
-    tell: Callable[[str], None] | None,
     reply: StreamAccumulator,
 ) -> dict[str, Any]:
     """Stream a reply. The SDK's own reader would build an object for each event."""
@@ -276,9 +249,7 @@ async def _call(
                 if event.event == "error":
                     raise refuse_stream_error(event.json(), response, at.display_name, at.name)
                 if event.data and event.event != "ping":
-                    piece = reply.take(event.json())
-                    if piece and tell is not None:
-                        tell(piece)
+                    reply.take(event.json())
     # The SDK and its connections raise many kinds; `refusal_of` tells them apart.
     except Exception as error:
         raise refusal_of(error, at.display_name) from None

@@ -2,9 +2,11 @@
 
 import json
 import re
+from collections.abc import Callable
 from math import isinf
 from typing import Any, NoReturn
 
+from sexplang.runtime.files.surrogates import join_surrogates
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.values.boundary import INTEGER_BITS
 
@@ -22,7 +24,11 @@ class StreamAccumulator:
     """Whether the final event has arrived."""
     has_cut_input: bool = False
     """Whether the input of a tool call is incomplete."""
+    watch: Callable[[str, str], object] | None = None
+    """Called with each piece of a block: `text`, `thinking` or `partial_json`, and the piece."""
     _pieces: dict[tuple[int, str], list[str]] = field(factory=dict)
+    _half: str = ""
+    """The first half of a character whose other half is in the next piece of text."""
 
     @property
     def text(self) -> str:
@@ -46,15 +52,15 @@ class StreamAccumulator:
             if type(count) is int and count >= 0
         }
 
-    def take(self, event: dict[str, Any]) -> str:
-        """Add an event. Return the text in it."""
+    def take(self, event: dict[str, Any]) -> None:
+        """Add an event."""
         match event["type"]:
             case "message_start":
                 self.message = dict(event["message"])
             case "content_block_start":
                 self.message["content"].append(dict(event["content_block"]))
             case "content_block_delta":
-                return self._grow(event["index"], event["delta"])
+                self._grow(event["index"], event["delta"])
             case "content_block_stop":
                 self._join(event["index"])
             case "message_delta":
@@ -62,22 +68,36 @@ class StreamAccumulator:
             case "message_stop":
                 self.message["content"]  # the message has begun
                 self.is_complete = True
-        return ""
 
-    def _grow(self, at: int, delta: dict[str, Any]) -> str:
+    def _grow(self, at: int, delta: dict[str, Any]) -> None:
         kind = delta["type"]
         block = self.message["content"][at]
         if kind in _PIECES:
-            piece = delta[_PIECES[kind]]
-            self._pieces.setdefault((at, kind), []).append(piece)
-            return str(piece)
-        if kind == "citations_delta":
+            self._add(at, kind, delta[_PIECES[kind]])
+        elif kind == "citations_delta":
             block["citations"] = [*(block.get("citations") or ()), delta["citation"]]
         elif kind == "signature_delta":
             block["signature"] = delta["signature"]
-        return ""
+
+    def _add(self, at: int, kind: str, piece: str) -> None:
+        """Add a piece of a block. A character that two pieces share comes with the second."""
+        piece, self._half = self._half + piece, ""
+        if not piece.isascii():
+            if "\ud800" <= piece[-1] <= "\udbff":
+                piece, self._half = piece[:-1], piece[-1]
+            piece = join_surrogates(piece)
+        self._append(at, kind, piece)
+
+    def _append(self, at: int, kind: str, piece: str) -> None:
+        self._pieces.setdefault((at, kind), []).append(piece)
+        if self.watch is not None:
+            self.watch(_PIECES[kind], piece)
 
     def _join(self, at: int) -> None:
+        if self._half:
+            kind = [kind for place, kind in self._pieces if place == at][-1]
+            half, self._half = self._half, ""
+            self._append(at, kind, half)
         block = self.message["content"][at]
         for kind, key in _PIECES.items():
             pieces = self._pieces.pop((at, kind), None)

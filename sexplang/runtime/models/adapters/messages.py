@@ -28,7 +28,7 @@ from sexplang.tasks.prompt.window import output
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.effect import Request
 from sexplang.terms.json.strict import unfit
-from sexplang.terms.model.payload import BETAS, cache_marks, choice_of
+from sexplang.terms.model.payload import BETAS, cache_marks, choice_of, is_embedding
 
 COUNTS = ("input_tokens", "output_tokens")
 
@@ -78,6 +78,9 @@ def messages(
     ) -> dict[str, Any]:
         import anyio
 
+        if is_embedding(payload):
+            problem = "the Messages protocol has no embeddings"
+            raise refuse_unsupported(problem, "name another model: model: \"local\"")
         body = build_body(payload, at.model)
         betas = (payload.get("provider") or {}).get(BETAS) or []
         try:

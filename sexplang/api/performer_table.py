@@ -11,6 +11,7 @@ from sexplang.runtime import Permissions, Refusal, Settings, performers
 from sexplang.runtime.driver.events import Event
 from sexplang.runtime.models import OnNamed
 from sexplang.terms.effect import Request
+from sexplang.terms.model.payload import is_embedding
 from sexplang.terms.model.roles import Models, read_models
 from sexplang.terms.values.boundary import plain, value_of
 

@@ -88,7 +88,7 @@ def _similarity(
     norms = a_norm * b_norm
     if norms == 0.0:
         return 0.0
-    score = sum(map(mul, a, b)) / norms
+    score = sum(map(mul, a, b), 0.0) / norms
     if not isfinite(score) or not isfinite(norms):
         raise out_of_range(name, "a vector holds numbers too large, or nan", _USAGES[name])
     return max(-1.0, min(1.0, score))

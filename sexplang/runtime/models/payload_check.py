@@ -29,12 +29,15 @@ def check_payload(payload: Any) -> dict[str, Any]:
             raise refuse_payload(
                 f"the payload of `model` has no key `{key[:SHOWN]}`", suggest_key(key)
             )
-    if not isinstance(payload, dict) or not is_embedding(payload):
-        _check_messages(payload.get("messages") if isinstance(payload, dict) else None)
+    if not isinstance(payload, dict):
+        raise _refuse_without_messages()
+    if not is_embedding(payload):
+        _check_messages(payload.get("messages"))
     for key, value in payload.items():
         why = flaw(key, value)
         if why is not None:
-            raise refuse_payload(f"`{key}` in the payload of `model` {why}")
+            hint = _EMBEDDING if key == "embed" else _EXAMPLE
+            raise refuse_payload(f"`{key}` in the payload of `model` {why}", hint)
     clashing = clash(payload)
     if clashing is not None:
         key, why, hint = clashing
@@ -44,9 +47,13 @@ def check_payload(payload: Any) -> dict[str, Any]:
     return payload
 
 
+def _refuse_without_messages() -> Refusal:
+    return refuse_payload("`model` takes a table with a list of messages")
+
+
 def _check_messages(messages: Any) -> None:
     if not isinstance(messages, list) or not messages:
-        raise refuse_payload("`model` takes a table with a list of messages")
+        raise _refuse_without_messages()
     for at, message in enumerate(messages, 1):
         if not _is_message(message):
             words = "has no role of user or assistant, or no content of whole blocks"
@@ -57,6 +64,7 @@ def _check_messages(messages: Any) -> None:
 
 
 _EXAMPLE = '(model {messages: [{role: "user" content: "Hello"}]})'
+_EMBEDDING = '(model {embed: ["Hello"]})'
 
 
 def refuse_payload(problem: str, hint: str = _EXAMPLE) -> Refusal:

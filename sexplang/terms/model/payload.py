@@ -188,9 +188,9 @@ def flaw(key: str, value: Any) -> str | None:
 _BESIDE_EMBED = frozenset({"embed", "model", "timeout", "task", "provider"})
 
 
-def is_embedding(payload: dict[str, Any]) -> bool:
+def is_embedding(payload: Any) -> bool:
     """Return whether a payload asks for embeddings, and not for a reply to messages."""
-    return payload.get("embed") is not None
+    return isinstance(payload, dict) and payload.get("embed") is not None
 
 
 _MEANT = {

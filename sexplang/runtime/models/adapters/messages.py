@@ -80,7 +80,7 @@ def messages(
 
         if is_embedding(payload):
             problem = "the Messages protocol has no embeddings"
-            raise refuse_unsupported(problem, "name another model: model: \"local\"")
+            raise refuse_unsupported(problem, 'name a model that has them, as in model: "local"')
         body = build_body(payload, at.model)
         betas = (payload.get("provider") or {}).get(BETAS) or []
         try:

@@ -63,7 +63,7 @@ def run(
 
     - `inputs`: by name, for the program's `define-input`s; numbers are int or float, a `file` is
       a path, which the program may then read.
-    - `model`: its name as on the command line (`"local"`, `"anthropic:ID"`, `"scripted:FILE"`),
+    - `model`: its name as on the command line (`"local"`, `"openai:ID"`, `"scripted:FILE"`),
       a list of scripted replies, or a function from a payload to a reply.
     - `tools`: functions that a model may call where a template allows it, described by their
       docstrings and type hints.

@@ -22,7 +22,10 @@ MARK = "[redacted]"
 SHORTEST = 8
 """The least length of a credential: a shorter one occurs in too many texts to be redacted."""
 
-OWN = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL")
+OWN = (
+    *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"),
+    *("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+)
 """Variables whose values are sent to models: their credentials need not look like any."""
 
 MOST = 256

@@ -6,6 +6,7 @@ import math
 import anyio
 import pytest
 from runtime_support import asked, request
+from support.chat_server import chat_server
 from support.messages_server import MessagesServer
 from support.running import begun as begun_text
 from support.running import built, error_of
@@ -15,11 +16,12 @@ from sexplang.pipeline.pipeline import inspect
 from sexplang.runtime import Refusal
 from sexplang.runtime.models.adapters import local
 from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulator
-from sexplang.runtime.models.embeddings.local_embedder import embed_locally
+from sexplang.runtime.models.embeddings.local_embedder import PROMPT, embed_locally
 from sexplang.runtime.models.embeddings.word_counts import count_words
 from sexplang.runtime.models.payload_check import check_payload
 
 EMBED = {"embed": ["green tea", "a cup"]}
+KEY = b"k" * 16
 needs_it = pytest.mark.skipif(not local.is_installed(), reason="engine or weights not installed")
 
 
@@ -208,7 +210,104 @@ def test_a_script_with_no_form_of_vectors_is_refused(tmp_path, said):
     assert "bad-script" == told["reason"]
 
 
-# -- Servers, recordings, traces ------------------------------------------------------------------
+# -- Servers of the OpenAI protocol ---------------------------------------------------------------
+
+
+def vectors(*rows, **more):
+    """A reply with these vectors, out of order as some servers send them."""
+    data = [{"index": at, "embedding": row} for at, row in enumerate(rows)]
+    usage = {"prompt_tokens": 5, "total_tokens": 5}
+    return {"status": 200, "body": {"data": data[::-1], "model": "e-1", "usage": usage, **more}}
+
+
+def test_a_server_of_the_openai_protocol_gives_vectors():
+    """By one request to `/v1/embeddings`; what `provider` says goes with it."""
+    with chat_server(vectors([1, 0.5], [0, 2.5])) as server:
+        payload = {**EMBED, "provider": {"dimensions": 2}}
+        reply = asked(f"openai:{server.url}#e", payload).value
+
+    assert ((1, 0.5), (0, 2.5)) == reply["embeddings"]
+    assert ({"input_tokens": 5, "output_tokens": 0}, "e-1") == (reply["usage"], reply["model"])
+    sent = {"model": "e", "input": [*EMBED["embed"]], "encoding_format": "float", "dimensions": 2}
+    assert ["/v1/embeddings"] == server.paths
+    assert [sent] == server.journal
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("a page", "it has no `data`"),
+        ({"data": [1, 2]}, "it has no `data`"),
+        ({"object": "chat.completion", "choices": []}, "it has no `data`"),
+        ({"data": [{"embedding": [1]}]}, "1 vectors for 2 texts"),
+        ({"data": [{"index": 1, "embedding": [1]}] * 2}, "indexes"),
+        ({"data": [{"index": [], "embedding": [1]}] * 2}, "indexes"),
+        ({"data": [{"embedding": "AACAPw=="}] * 2}, "vector 0 is not a list"),
+        ({"data": [{"embedding": [1]}] * 2, "usage": {"prompt_tokens": -1}}, "whole numbers"),
+        ({"data": [{"embedding": [1]}, {"embedding": [1, 2]}]}, "vector 1 has 2 numbers"),
+    ],
+    ids=str,
+)
+def test_what_a_server_says_instead_is_named(body, words):
+    with chat_server({"status": 200, "body": body}) as server:
+        told = error_of(asked(f"openai:{server.url}#e", EMBED))
+
+    assert "bad-reply" == told["details"]["code"]
+    assert words in told["message"]
+    assert 1 == len(server.journal)
+
+
+def test_without_usage_a_budget_keeps_its_reservation():
+    with chat_server(vectors([1], [2], usage=None)) as server:
+        reply = asked(f"openai:{server.url}#e", EMBED).value
+
+    assert reply["usage"] is None
+
+
+@pytest.mark.parametrize(
+    ("says", "code", "sent"),
+    [
+        ({"status": 429}, "model-busy", 3),
+        ({"status": 500}, "model-failed", 3),
+        ({"status": 404, "message": "no model e"}, "model-not-found", 1),
+        ({"status": 400, "message": "no"}, "model-refused-request", 1),
+        ({"fail": "garbage"}, "bad-reply", 1),
+        ({"status": 307, "headers": {"location": "http://127.0.0.1:1/"}}, "model-redirected", 1),
+    ],
+    ids=str,
+)
+def test_embeddings_fail_and_are_tried_again_as_conversations(says, code, sent):
+    with chat_server(says) as server:
+        told = error_of(asked(f"openai:{server.url}#e", EMBED))
+
+    assert (code, sent) == (told["details"]["code"], len(server.journal))
+
+
+@pytest.fixture(scope="module")
+def engine():
+    """The engine of the local model for embeddings, which serves those who have the key."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local.os, "urandom", lambda count: KEY)
+        patch.setattr(local, "_loaded", {})
+        found = local.open_engine(local._weights(""), embeds=True)
+    local._loaded[local._weights(""), True] = found
+    return found
+
+
+@needs_it
+def test_the_engine_of_the_local_model_serves_the_same_vectors(engine, monkeypatch):
+    """A real server of the protocol."""
+    (expected,) = asked("local", {"embed": ["tea"]}).value["embeddings"]
+    monkeypatch.setenv("OPENAI_API_KEY", KEY.hex())
+    reply = asked(
+        f"openai:{engine.listening_address}#m", {"embed": [PROMPT.replace("{}", "tea")]}
+    ).value
+
+    assert (expected,) == reply["embeddings"]
+    assert reply["usage"]["input_tokens"] > 5
+
+
+# -- Recordings, traces, servers of the Messages protocol -----------------------------------------
 
 
 def test_the_messages_protocol_has_none():

@@ -7,9 +7,9 @@ from support.running import error_of
 
 from sexplang.runtime import Refusal
 from sexplang.runtime.models.adapters import local
-from sexplang.runtime.models.adapters.openai import build_request as engine_request
-from sexplang.runtime.models.adapters.openai import read_reply, repeats_call
-from sexplang.runtime.models.adapters.openai_stream import OpenAIStream
+from sexplang.runtime.models.adapters.chat_stream import ChatStream
+from sexplang.runtime.models.adapters.local_request import build_request as engine_request
+from sexplang.runtime.models.adapters.local_request import read_reply, repeats_call
 from sexplang.runtime.models.adapters.reply_grammar import reply_schema
 from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulator
 
@@ -23,19 +23,6 @@ TOOL = {
     },
 }
 needs_it = pytest.mark.skipif(not local.is_installed(), reason="engine or weights not installed")
-
-
-@needs_it
-def test_the_local_model_answers_and_says_the_same_twice():
-    """With tokens counted; silently."""
-    first = asked("local", {**ASK, "max_tokens": 8}).value
-    again = asked("local", {**ASK, "max_tokens": 8}).value
-
-    assert first["content"][0]["text"]
-    assert first == again
-    assert first["usage"]["input_tokens"] > 0
-    assert 0 < first["usage"]["output_tokens"] <= 8
-    assert "max_tokens" == first["stop_reason"]
 
 
 @needs_it
@@ -55,39 +42,6 @@ def test_what_it_has_said_is_there_while_it_goes_on():
 
     assert said.text
     assert said.message["model"].startswith("local:")
-
-
-@needs_it
-def test_a_schema_is_enforced():
-    """Even of a small model the reply always fits."""
-    import json
-
-    schema = {"enum": ["yes", "no"]}
-    reply = asked("local", {**ASK, "output_schema": schema}).value
-
-    assert json.loads(reply["content"][0]["text"]) in ("yes", "no")
-
-
-@needs_it
-def test_the_use_of_a_tool_is_enforced():
-    """A reply is an answer or a call whose input fits the tool's schema."""
-    words = "Read the file notes.txt with the tool."
-    reply = asked("local", {"messages": ({"role": "user", "content": words},), "tools": (TOOL,)})
-    block = reply.value["content"][0]
-
-    assert ("tool_use", "read_file") == (block["type"], block["name"])
-    assert isinstance(block["input"]["path"], str)
-    assert "tool_use" == reply.value["stop_reason"]
-
-
-@needs_it
-def test_a_request_that_is_too_long_for_it_is_an_error():
-    """Never cut off silently."""
-    long = {"messages": ({"role": "user", "content": "word " * 9000},)}
-    error = error_of(asked("local", long))
-
-    assert ("RESOURCE_EXHAUSTION", "context") == (error["type"], error["reason"])
-    assert error["details"]["metrics"]["used"] > error["details"]["metrics"]["limit"]
 
 
 def test_a_call_made_twice_leaves_only_the_answer():
@@ -149,9 +103,11 @@ def test_the_engine_takes_a_schema_that_refers_to_itself():
 )
 def test_of_a_reply_that_was_cut_the_answer_is_kept(text, schema, said):
     """And nothing of what it was wrapped in."""
-    pieces = OpenAIStream()
-    pieces.take({"choices": [{"delta": {"content": text}, "finish_reason": "length"}]})
-    reply = read_reply(pieces, {"tools": [TOOL], "output_schema": schema}, "0.1", "local")
+    heard = StreamAccumulator()
+    chunks = ChatStream(heard.take, "0.1")
+    chunks.take({"choices": [{"delta": {"content": text}, "finish_reason": "length"}]})
+    chunks.finish()
+    reply = read_reply(heard, {"tools": [TOOL], "output_schema": schema}, "0.1", "local")
 
     assert ([{"type": "text", "text": said}], "max_tokens") == (
         reply["content"],

@@ -10,78 +10,14 @@ from runtime_support import ASK, asked, begun, par, perform, table
 from support.messages_server import MessagesServer
 from support.running import error_of
 
-from sexplang.machine import Done
 from sexplang.runtime import Endpoint, Journal, Refusal, Retries, choose_model, drive
 from sexplang.runtime.driver.events import Finished, Retrying, Said, Started
-from sexplang.runtime.models.adapters.messages import build_body, target
+from sexplang.runtime.models.adapters.messages import build_body
+from sexplang.runtime.models.protocols import read_target
 from sexplang.runtime.models.retry import backoff
 from sexplang.terms.model.roles import Models, read_models
 
-BOUNDED = Endpoint(silence=1, total=2, most_bytes=1_000_000)
-
 KEY = "sk-ant-very-secret-0123456789"
-
-
-def test_a_reply_is_content_stop_reason_usage_and_model():
-    """The blocks come back as they will be sent again."""
-    with MessagesServer("hello") as server:
-        outcome = asked(f"{server.url}#small")
-
-    assert (
-        Done(
-            {
-                "content": ({"type": "text", "text": "hello"},),
-                "stop_reason": "end_turn",
-                "usage": {"input_tokens": 7, "output_tokens": 3},
-                "model": "small",
-            }
-        )
-        == outcome
-    )
-
-
-def test_a_call_of_a_tool_keeps_its_input_exactly():
-    """Also nil in it."""
-    call = {"name": "look", "input": {"path": "a", "depth": None}}
-    tools = ({"name": "look", "description": "", "input_schema": {"type": "object"}},)
-    with MessagesServer({"tool_use": call}) as server:
-        reply = asked(f"{server.url}#m", {**ASK, "tools": tools}).value
-
-    assert {"type": "tool_use", "id": "toolu_1", **call} == reply["content"][0]
-    assert "tool_use" == reply["stop_reason"]
-    assert "look" == server.journal[0]["tools"][0]["name"]
-
-
-def test_an_input_that_is_not_whole_is_an_error_and_no_call():
-    """Half a command line is another command; only a model that was stopped may leave one."""
-    call = {"name": "run", "input": '{"args": ["-r", "/srv/data", "--except", "/srv/da'}
-    with MessagesServer({"tool_use": call}) as server:
-        error = error_of(asked(f"{server.url}#m"))
-    block = {"type": "tool_use", "id": "t1", **call}
-    with MessagesServer({"content": [block], "stop_reason": "max_tokens"}) as server:
-        stopped = asked(f"{server.url}#m").value
-
-    assert ("protocol_error", "bad-reply") == (error["reason"], error["details"]["code"])
-    assert ({}, "max_tokens") == (stopped["content"][0]["input"], stopped["stop_reason"])
-
-
-def test_the_body_holds_the_request_and_nothing_of_the_run():
-    """No id, no time, no attempt: the same request is the same bytes, so caches work."""
-    with MessagesServer("x") as server:
-        asked(f"{server.url}#m", {**ASK, "system": "Be brief.", "task": "greet"})
-
-    assert {"model", "max_tokens", "messages", "system", "stream"} == set(server.journal[0])
-    assert [{"role": "user", "content": "Hello?"}] == server.journal[0]["messages"]
-
-
-def test_whoever_watches_is_told_how_much_has_arrived():
-    """For each piece."""
-    seen = []
-    with MessagesServer("a long answer") as server:
-        asked(f"{server.url}#m", on_event=seen.append)
-
-    said = [event.characters for event in seen if isinstance(event, Said)]
-    assert said and said == sorted(said) and said[-1] == len("a long answer")
 
 
 def test_a_schema_for_the_reply_is_sent_in_the_form_that_servers_enforce():
@@ -110,65 +46,6 @@ def test_a_schema_for_the_reply_is_sent_in_the_form_that_servers_enforce():
 def test_a_schema_that_servers_cannot_enforce_is_not_sent(schema):
     """They would allow no key that it does not name, or refuse it whole."""
     assert "output_config" not in build_body({**ASK, "messages": [], "output_schema": schema}, "m")
-
-
-def test_a_server_that_does_not_count_gives_no_usage():
-    """So that a budget keeps what it had reserved."""
-    with MessagesServer({"content": [], "usage": {"input_tokens": None}}) as server:
-        reply = asked(f"{server.url}#m").value
-
-    assert None is reply["usage"]
-
-
-FAILURES = [
-    ({"status": 429}, "llm_error", "model-busy", 3),
-    ({"status": 529}, "llm_error", "model-busy", 3),
-    ({"status": 500}, "llm_error", "model-failed", 3),
-    ({"status": 400}, "llm_error", "model-refused-request", 1),
-    ({"status": 401}, "configuration_error", "bad-key", 1),
-    ({"status": 404}, "configuration_error", "model-not-found", 1),
-    ({"fail": "reset"}, "connection_error", "no-connection", 3),
-    ({"fail": "cut"}, "connection_error", "reply-cut-short", 3),
-    ({"fail": "torn"}, "connection_error", "reply-cut-short", 3),
-    ({"fail": "garbage"}, "protocol_error", "bad-reply", 1),
-    ({"fail": "html"}, "protocol_error", "bad-reply", 1),
-    ({"fail": "badjson"}, "protocol_error", "bad-reply", 1),
-    ({"fail": "malformed"}, "protocol_error", "bad-reply", 1),
-    ({"fail": "error"}, "llm_error", "model-busy", 3),
-    ({"fail": "hang"}, "connection_error", "model-timeout", 2),
-    ({"fail": "silence"}, "connection_error", "model-timeout", 2),
-    ({"fail": "trickle"}, "connection_error", "model-timeout", 1),
-    ({"fail": "flood"}, "protocol_error", "bad-reply", 1),
-    ({"content": [], "usage": {"input_tokens": "three"}}, "protocol_error", "bad-reply", 1),
-    ({"content": [], "usage": {"output_tokens": -1}}, "protocol_error", "bad-reply", 1),
-    ({"content": [{"type": "odd", "at": float("nan")}]}, "protocol_error", "bad-reply", 1),
-]
-
-
-@pytest.mark.parametrize(("item", "reason", "code", "attempts"), FAILURES, ids=str)
-def test_each_failure_ends_as_an_error_with_its_code(item, reason, code, attempts):
-    """What may pass is tried again, a bounded number of times; nothing hangs."""
-    with MessagesServer(item) as server:
-        error = error_of(asked(f"{server.url}#m", endpoint=BOUNDED))
-
-    assert ("TASK_FAILURE", reason) == (error["type"], error["reason"])
-    assert (code, attempts) == (error["details"]["code"], error["details"]["attempts"])
-    assert attempts == len(server.journal)
-    assert "Error" not in error["message"] and "'NoneType'" not in error["message"]
-
-
-def test_a_payload_may_bound_the_time_of_its_call():
-    """All attempts together; what the template's limits say ends up here."""
-    started = time.monotonic()
-    with MessagesServer({"fail": "hang"}) as server:
-        outcome = asked(f"{server.url}#m", {**ASK, "timeout": 0.1}, endpoint=Endpoint())
-    error = error_of(outcome)
-
-    assert ("RESOURCE_EXHAUSTION", "seconds") == (error["type"], error["reason"])
-    assert 0.1 == error["details"]["metrics"]["limit"]
-    assert "allow more in the payload, timeout: 0.2, or ask for less at once" == error["hint"]
-    assert time.monotonic() - started < 15
-    assert "bad-payload" == error_of(asked("local", {**ASK, "timeout": "1"}))["details"]["code"]
 
 
 def test_what_cannot_be_written_is_cleaned_out_of_replies(tmp_path):
@@ -281,7 +158,7 @@ def test_the_key_is_never_shown(monkeypatch, tmp_path, item):
     seen = repr(outcome) + repr(journal) + record.read_text()
     seen += repr(getattr(outcome, "error", None) and outcome.error.fields)
     assert KEY not in seen
-    assert KEY not in repr(target(server.url))
+    assert KEY not in repr(read_target(server.url))
 
 
 def test_a_key_is_needed_only_for_anthropics_own_server(monkeypatch):
@@ -300,13 +177,13 @@ def test_a_key_is_needed_only_for_anthropics_own_server(monkeypatch):
 
 def test_an_address_may_have_a_path_and_the_name_of_a_model():
     """The SDK adds /v1/messages itself; a password is not shown."""
-    at = target("http://me:secret@host:8080/base/v1/messages#small")
+    at = read_target("http://me:secret@host:8080/base/v1/messages#small")
 
     assert ("http://host:8080/base", "me:secret", "small") == (at.base_url, at.user, at.model)
     assert "host:8080" == at.display_name
     for wrong in ("http://", "http://[", "http://host:port"):
         with pytest.raises(Refusal):
-            target(wrong)
+            read_target(wrong)
 
 
 def test_who_answers_to_a_name(monkeypatch):
@@ -334,16 +211,6 @@ def test_who_answers_to_a_name(monkeypatch):
         error = error_of(asked(name))
 
         assert "unknown-model" == error["details"]["code"], name
-
-
-@pytest.mark.parametrize(
-    "payload",
-    [3, {}, {"messages": ()}, {"messages": ("x",)}, {"messages": ({"role": "user"},)}],
-    ids=str,
-)
-def test_a_payload_that_is_none_is_refused(payload):
-    """A program may perform `model` itself, and write anything there."""
-    assert "bad-payload" == error_of(asked("local", payload))["details"]["code"]
 
 
 def test_the_recorded_rows_are_lines_of_json(tmp_path):

@@ -15,6 +15,7 @@ Each item of the script answers one request; the last one answers all that follo
               "silence" | "trickle" | "flood"}
     {"cut": 3, "then": "end" | "torn" | "error" | "silence", "content", "usage"}
                                    a reply of which only so many events arrive
+    {"events": [a text, …], "size"}  a stream of these, as they are, in pieces of so many bytes
     a function of the request's body that gives one of these
 """
 
@@ -23,8 +24,13 @@ import socket
 import struct
 import sys
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from attrs import frozen
+
+from sexplang.runtime.models.protocols import MESSAGES, Protocol
 
 TYPES = {
     400: "invalid_request_error",
@@ -44,11 +50,30 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
+@frozen
+class Speech:
+    """What the servers of one protocol write."""
+
+    protocol: Protocol
+    events: Callable[[dict[str, Any]], list[str]]
+    """The events of a reply."""
+    error: Callable[[str, str], dict[str, Any]]
+    """An error of a type, with a message."""
+    event: Callable[[dict[str, Any]], str]
+    begun: int
+    """The events until the first words have been said."""
+    alive: str
+    """A sign of life."""
+    malformed: tuple[str, ...]
+    """A whole stream of another shape."""
+
+
 class MessagesServer:
     """A script of replies, and the journal of what was asked."""
 
-    def __init__(self, *script: Any) -> None:
+    def __init__(self, *script: Any, speech: Speech | None = None) -> None:
         self.script = script or ("ok",)
+        self.speech = speech or SPEECH
         self.journal: list[dict[str, Any]] = []
         self.bodies: list[bytes] = []
         """The same, byte for byte."""
@@ -66,6 +91,9 @@ class MessagesServer:
             def do_POST(self) -> None:
                 owner._answer(self)
 
+            def do_GET(self) -> None:
+                owner._list(self)
+
             def log_message(self, *_: Any) -> None:
                 pass
 
@@ -76,7 +104,7 @@ class MessagesServer:
     def __enter__(self) -> "MessagesServer":
         from sexplang.runtime.models.adapters.sdk_loader import wait
 
-        wait()  # deadlines of a second are not to be over before a call is made
+        wait(self.speech.protocol)  # deadlines of a second are not to be over before a call is made
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
         return self
 
@@ -103,6 +131,8 @@ class MessagesServer:
                 self._partly(to, message(body, item), item["cut"], item.get("then", "end"))
             elif isinstance(item, dict) and ("paced" in item or "chunks" in item):
                 self._in_parts(to, message(body, item), item)
+            elif isinstance(item, dict) and "events" in item:
+                self._raw(to, item)
             elif isinstance(item, dict) and "status" in item:
                 self._status(to, item)
             else:
@@ -110,13 +140,16 @@ class MessagesServer:
         except (BrokenPipeError, ConnectionResetError):
             self.left.set()
 
+    def _list(self, to: BaseHTTPRequestHandler) -> None:
+        """The models that are here, as most servers of both protocols list them."""
+        self._send(to, 200, json.dumps({"data": [{"id": "small"}, {"id": "large"}]}))
+
     def _status(self, to: BaseHTTPRequestHandler, item: dict[str, Any]) -> None:
         status = item["status"]
         kind = item.get("type", TYPES.get(status, "api_error"))
-        error = {"type": kind, "message": item.get("message", "as the test wants it")}
-        self._send(
-            to, status, json.dumps({"type": "error", "error": error}), headers=item.get("headers")
-        )
+        error = self.speech.error(kind, item.get("message", "as the test wants it"))
+        text = json.dumps(item.get("body", error))
+        self._send(to, status, text, headers=item.get("headers"))
 
     def _reply(
         self, to: BaseHTTPRequestHandler, body: dict[str, Any], said: dict[str, Any]
@@ -124,7 +157,7 @@ class MessagesServer:
         if not body.get("stream"):
             self._send(to, 200, json.dumps(said))
             return
-        self._send(to, 200, "".join(events(said)), "text/event-stream")
+        self._send(to, 200, "".join(self.speech.events(said)), "text/event-stream")
 
     def _send(
         self,
@@ -146,6 +179,16 @@ class MessagesServer:
         to.wfile.write(data)
         to.wfile.flush()
 
+    def _raw(self, to: BaseHTTPRequestHandler, item: dict[str, Any]) -> None:
+        """A stream as it is, in pieces of a size."""
+        parts = [each.encode() if isinstance(each, str) else each for each in item["events"]]
+        sent = b"".join(parts)
+        size = item.get("size", len(sent) or 1)
+        self._send(to, 200, "", "text/event-stream", length=len(sent))
+        for at in range(0, len(sent), size):
+            to.wfile.write(sent[at : at + size])
+            to.wfile.flush()
+
     def _hang(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
         """Nothing at all."""
         self.ended.wait(30)
@@ -156,9 +199,8 @@ class MessagesServer:
     ) -> None:
         """The first events of a reply, and then: the end, in good order as far as HTTP goes; the
         end before the length that was promised; an error; or nothing more."""
-        error = {"type": "overloaded_error", "message": "Overloaded"}
-        last = [event({"type": "error", "error": error})] if then == "error" else []
-        text = "".join([*events(said)[:count], *last])
+        last = [self._failure()] if then == "error" else []
+        text = "".join([*self.speech.events(said)[:count], *last])
         longer = 10_000 if then in ("torn", "silence") else None
         self._send(to, 200, text, "text/event-stream", length=longer)
         if then == "silence":
@@ -169,7 +211,7 @@ class MessagesServer:
         self, to: BaseHTTPRequestHandler, said: dict[str, Any], item: dict[str, Any]
     ) -> None:
         """A reply event by event, or in pieces that are cut anywhere."""
-        parts = [each.encode() for each in events(said)]
+        parts = [each.encode() for each in self.speech.events(said)]
         if "chunks" in item:
             data, at, parts = b"".join(parts), 0, []
             for size in item["chunks"]:
@@ -185,17 +227,17 @@ class MessagesServer:
 
     def _silence(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
         """A beginning, and then nothing."""
-        text = "".join(events(message(body, "half"))[:3])
+        text = self._half(body)
         self._send(to, 200, text, "text/event-stream", length=10_000)
         self.ended.wait(30)
         to.close_connection = True
 
     def _trickle(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
         """A beginning, and then signs of life for ever."""
-        text = "".join(events(message(body, "half"))[:3])
+        text = self._half(body)
         self._send(to, 200, text, "text/event-stream", length=10_000_000)
         while not self.ended.wait(0.05):
-            to.wfile.write(event({"type": "ping"}).encode())
+            to.wfile.write(self.speech.alive.encode())
             to.wfile.flush()
         to.close_connection = True
 
@@ -218,11 +260,11 @@ class MessagesServer:
 
     def _cut(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
         """A stream that ends, in good order as far as HTTP goes, before its last events."""
-        self._send(to, 200, "".join(events(message(body, "half"))[:3]), "text/event-stream")
+        self._send(to, 200, self._half(body), "text/event-stream")
 
     def _torn(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
         """A body shorter than its length."""
-        text = "".join(events(message(body, "half"))[:3])
+        text = self._half(body)
         self._send(to, 200, text, "text/event-stream", length=10_000)
         to.close_connection = True
 
@@ -235,20 +277,18 @@ class MessagesServer:
     def _badjson(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
         self._send(to, 200, "event: message_start\ndata: {nonsense\n\n", "text/event-stream")
 
+    def _half(self, body: dict[str, Any]) -> str:
+        return "".join(self.speech.events(message(body, "half"))[: self.speech.begun])
+
+    def _failure(self) -> str:
+        return self.speech.event(self.speech.error("overloaded_error", "Overloaded"))
+
     def _malformed(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
-        said = {**message(body, "x"), "content": "not a list"}
-        start = {"type": "message_start", "message": said}
-        end = [
-            event({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {}}),
-            event({"type": "message_stop"}),
-        ]
-        self._send(to, 200, "".join([event(start), *end]), "text/event-stream")
+        self._send(to, 200, "".join(self.speech.malformed), "text/event-stream")
 
     def _error(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
         """An error in the midst of a stream."""
-        error = {"type": "overloaded_error", "message": "Overloaded"}
-        parts = [*events(message(body, "half"))[:3], event({"type": "error", "error": error})]
-        self._send(to, 200, "".join(parts), "text/event-stream")
+        self._send(to, 200, self._half(body) + self._failure(), "text/event-stream")
 
 
 def message(body: dict[str, Any], item: Any) -> dict[str, Any]:
@@ -312,3 +352,20 @@ def events(said: dict[str, Any]) -> list[str]:
     ending = {"stop_reason": said["stop_reason"], "stop_sequence": None}
     parts.append(event({"type": "message_delta", "delta": ending, "usage": said["usage"]}))
     return [*parts, event({"type": "message_stop"})]
+
+
+_MALFORMED = {"role": "assistant", "content": "not a list", "stop_reason": None}
+
+SPEECH = Speech(
+    MESSAGES,
+    events,
+    lambda kind, words: {"type": "error", "error": {"type": kind, "message": words}},
+    event,
+    begun=3,
+    alive=event({"type": "ping"}),
+    malformed=(
+        event({"type": "message_start", "message": _MALFORMED}),
+        event({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {}}),
+        event({"type": "message_stop"}),
+    ),
+)

@@ -160,7 +160,7 @@ def _unread(payload: Any, model: str | None) -> tuple[str, ...]:
     if model is None or model.partition(":")[0] != "local":
         return ()
     from sexplang.runtime import Refusal
-    from sexplang.runtime.models.adapters.openai import build_request
+    from sexplang.runtime.models.adapters.local_request import build_request
 
     try:
         build_request(payload)

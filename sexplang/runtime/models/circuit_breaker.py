@@ -105,7 +105,7 @@ class CircuitBreaker:
     def record_failure(self, id: str, refusal: Refusal, wait: float, model: str = "") -> None:
         """Record a failed request that would wait `wait` seconds for its next attempt."""
         details = refusal.error.fields["details"]
-        if details.get("status") == 429:
+        if details.get("status") == 429 and details.get("code") == "model-busy":
             if self.probe == id:
                 self.record_success(id)
             until = self.clock() + wait

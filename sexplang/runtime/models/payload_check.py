@@ -71,6 +71,17 @@ def refuse_payload(problem: str, hint: str = _EXAMPLE) -> Refusal:
     return make_task_failure("protocol_error", "bad-payload", problem, hint=hint)
 
 
+def merge_setting(key: str, own: Any, given: Any) -> Any:
+    """Merge a key of `provider` with the payload's setting of the same. Raises a Refusal for a
+    contradiction."""
+    if own is None:
+        return given
+    if isinstance(own, dict) and isinstance(given, dict) and not own.keys() & given.keys():
+        return {**own, **given}
+    problem = f"`provider` sets `{key}`, which the settings beside it set too"
+    raise refuse_payload(problem, "say it in one of them")
+
+
 def _is_message(message: Any) -> bool:
     return (
         isinstance(message, dict)

@@ -6,7 +6,7 @@ from typing import Any
 
 from sexplang.runtime.models import with_default
 from sexplang.terms.classes.node import frozen
-from sexplang.terms.model.roles import ALL, Models, normalize_name
+from sexplang.terms.model.roles import ALL, Models, id_of, normalize_name
 from sexplang.terms.quota import GREATEST
 
 FREE = ("local", "scripted", "replay")
@@ -62,7 +62,7 @@ _NO_COST = Rates(0.0, 0.0, 0.0, 0.0)
 
 def rates(name: str) -> Rates | None:
     """Return the rates of a model, or None if the table lacks it."""
-    model = name.replace("#", ":").rsplit(":", 1)[-1]
+    model = id_of(name)
     if model not in _known:
         _known[model] = _look_up(model)
     return _known[model]

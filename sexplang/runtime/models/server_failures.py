@@ -2,9 +2,12 @@
 
 import json
 import re
+import shlex
+from collections.abc import Sequence
 from typing import Any
 
 from sexplang.runtime.journal.redaction import shorten
+from sexplang.runtime.models.protocols import CHAT, MESSAGES, Target, address_of
 from sexplang.runtime.refusal import Refusal, make_task_failure
 from sexplang.terms.task import error_record
 
@@ -16,17 +19,26 @@ other status from 400 the server itself gives no reply."""
 
 STATUS_OF_TYPE = {
     "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
     "overloaded_error": 529,
     "api_error": 500,
+    "server_error": 500,
     "timeout_error": 504,
     "authentication_error": 401,
+    "invalid_api_key": 401,
     "billing_error": 402,
+    "insufficient_quota": 402,
     "permission_error": 403,
     "not_found_error": 404,
+    "model_not_found": 404,
     "request_too_large": 413,
     "invalid_request_error": 400,
+    "exceed_context_size_error": 400,
 }
 """Statuses of error types inside a stream."""
+
+TELLING_TYPES = ("insufficient_quota", "model_not_found", "invalid_api_key")
+"""Error types that say more than the status that comes with them."""
 
 CODES = {
     400: ("llm_error", "model-refused-request"),
@@ -42,7 +54,6 @@ CODES = {
 }
 
 HINTS = {
-    "bad-key": "check ANTHROPIC_API_KEY: the server does not accept it",
     "model-not-found": "check the model's name and the server's address",
     "model-refused-request": "what was sent does not suit this model; the message says why",
     "model-busy": "try again later, or with a smaller --parallel",
@@ -52,67 +63,171 @@ HINTS = {
 LONGEST = 500
 
 
-def refusal_of(error: Exception, server: str) -> Refusal:
+class BadReply(Exception):
+    """A reply violates its protocol; the message says how."""
+
+
+def refusal_of(error: Exception, at: Target) -> Refusal:
     """Return the refusal for an exception of a call."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, TimeoutError):
         raise error  # the deadline of the attempt; the caller knows its length
     if "Timeout" in type(error).__name__:
-        return refuse_timeout(server, None, sent=_was_sent(error))
+        return refuse_timeout(at.display_name, None, sent=_was_sent(error))
     if _is_transport(error):
-        return _no_connection(error, server)
+        return _no_connection(error, at)
+    if isinstance(error, BadReply):
+        return refuse_bad_reply(at, str(error))
     if isinstance(error, ValueError):
-        return refuse_bad_reply(server, "what it sent cannot be read as JSON")
-    return refuse_bad_reply(server, "its events lack what the protocol wants, or come out of order")
+        return refuse_bad_reply(at, "what it sent cannot be read as JSON")
+    return refuse_bad_reply(at, "its events lack what the protocol wants, or come out of order")
 
 
-def refuse_status(body: bytes, response: Any, server: str, name: str) -> Refusal:
-    """Return the refusal for a status from 400."""
+def refuse_status(body: bytes, response: Any, at: Target, known: Sequence[str] = ()) -> Refusal:
+    """Return the refusal for a status from 400. `known` are the names of the server's models."""
     try:
         event = json.loads(body)
     except (ValueError, RecursionError):
         event = None
-    return _make_refusal(response.status_code, event, response.headers, server, name)
+    said = _read_error(event)
+    status = response.status_code
+    meant = status
+    types = [each for each in (said.get("code"), said.get("type")) if each in TELLING_TYPES]
+    if types:
+        meant = STATUS_OF_TYPE[types[0]]
+    elif status == 400 and _NO_MODEL.search(_words_of(said)):
+        meant = 404
+    return _make_refusal(status, said, response.headers, at, known=known, meant=meant)
 
 
-def refuse_stream_error(event: Any, response: Any, server: str, name: str) -> Refusal:
-    """Return the refusal for an error event in a stream with status 200."""
-    status = STATUS_OF_TYPE.get(str(_read_error(event).get("type")), 500)
-    return _make_refusal(status, event, response.headers, server, name)
+def refuse_stream_error(event: Any, headers: Any, at: Target, *, begun: bool = False) -> Refusal:
+    """Return the refusal for an error event in a stream with status 200. `begun` says that a part
+    of the reply precedes it, which is charged and was not counted."""
+    said = _read_error(event)
+    code = said.get("code")
+    known = [STATUS_OF_TYPE.get(each) for each in (code, said.get("type")) if _is_text(each)]
+    status = next(filter(None, known), None)
+    if status is None:
+        status = code if type(code) is int and 400 <= code < 600 else 500
+    refusal = _make_refusal(status, said, headers, at)
+    refusal.sent = refusal.sent or begun
+    return refusal
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _read_error(event: Any) -> dict[str, Any]:
-    said = event.get("error") if isinstance(event, dict) else None
-    return said if isinstance(said, dict) else {}
+    """Return the error of a response: most servers have a table, some a text."""
+    if not isinstance(event, dict):
+        return {}
+    said = event.get("error") or event.get("detail") or event
+    return said if isinstance(said, dict) else {"message": said}
 
 
-def _make_refusal(status: int, event: Any, headers: Any, server: str, name: str) -> Refusal:
-    reason, code = CODES.get(status, ("llm_error", "model-failed"))
-    said = _read_error(event)
-    words = said.get("message") if isinstance(said.get("message"), str) else ""
-    assert isinstance(words, str)
-    long = _TOO_LONG.search(words) if status in (400, 413) else None
-    if long is not None:
-        return refuse_long_request(
-            name, *[int(number) if number else None for number in long.groups()]
-        )
+def _words_of(said: dict[str, Any]) -> str:
+    words = said.get("message")
+    return words if isinstance(words, str) else ""
+
+
+_NO_MODEL = re.compile(
+    r"model\b.*\b(not found|not exist|unknown|not available)|no such model", re.I | re.S
+)
+
+
+def _make_refusal(
+    status: int,
+    said: dict[str, Any],
+    headers: Any,
+    at: Target,
+    *,
+    known: Sequence[str] = (),
+    meant: int | None = None,
+) -> Refusal:
+    """Return the refusal for a status. `meant` is the one that fits the words of the server."""
+    meant = meant or status
+    reason, code = CODES.get(meant, ("llm_error", "model-failed"))
+    words = _words_of(said)
+    if status in (400, 413):
+        for pattern in _TOO_LONG:
+            long = pattern.search(words)
+            if long is not None:
+                numbers = [int(each) if each else None for each in long.group("used", "limit")]
+                return refuse_long_request(at.name, *numbers)
+    kind = said.get("type") or said.get("code")
     return make_task_failure(
         reason,
         code,
-        f"{server} answered {status}{': ' + shorten(words, LONGEST) if words else ''}",
-        hint=HINTS[code],
-        again=status in AGAIN or status >= 500,
+        f"{at.display_name} answered {status}{': ' + shorten(words, LONGEST) if words else ''}",
+        hint=_hint(code, at, known),
+        again=meant in AGAIN or meant >= 500,
         sent=status in GATEWAYS,
         retry_after=retry_after(headers),
         status=status,
-        type=said.get("type") if isinstance(said.get("type"), str) else None,
-        request_id=headers.get("request-id"),
-        model=name,
+        type=kind if isinstance(kind, str) else None,
+        request_id=headers.get("request-id") or headers.get("x-request-id"),
+        model=at.name,
     )
 
 
-_TOO_LONG = re.compile(r"prompt is too long(?:: (\d+) tokens > (\d+) maximum)?")
+_TOO_LONG = tuple(
+    map(
+        re.compile,
+        (
+            r"prompt is too long(?:: (?P<used>\d+) tokens > (?P<limit>\d+) maximum)?",
+            r"request \((?P<used>\d+) tokens\) exceeds the available context size "
+            r"\((?P<limit>\d+) tokens\)",
+            r"maximum context length is (?P<limit>\d+) tokens(?:\D+(?P<used>\d+))?",
+        ),
+    )
+)
+"""The words of Anthropic, of llama.cpp, and of OpenAI and vLLM."""
+
+
+def _hint(code: str, at: Target, known: Sequence[str]) -> str:
+    """Return what to type after an error of a server."""
+    if code == "bad-key":
+        return _key_hint(at)
+    if code != "model-not-found":
+        return HINTS[code]
+    if known:
+        names = [f"`{name}`" for name in known[:MOST_NAMES]]
+        more = f", and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES else ""
+        example = f"--model {shlex.quote(_with_model(at, known[0]))}"
+        return f"the server has {', '.join(names)}{more}; write {example}"
+    other = _other_name(at)
+    return HINTS[code] if other is None else f"{HINTS[code]}; {other}"
+
+
+def _key_hint(at: Target) -> str:
+    key = at.protocol.key
+    if at.has_key:
+        return f"check {key}: the server does not accept it"
+    if at.has_secrets:
+        return f"the server wants a key: export {key}=…"
+    return f"the server wants a key, which only a person gives: --model {shlex.quote(at.name)}"
+
+
+MOST_NAMES = 10
+"""The models of a server that a hint lists."""
+
+
+def _with_model(at: Target, model: str) -> str:
+    """Return the name of another model at the same server."""
+    head, hash, _ = at.name.partition("#")
+    return f"{head}#{model}" if hash or address_of(at.name) else f"{at.protocol.scheme}:{model}"
+
+
+def _other_name(at: Target) -> str | None:
+    """Return how the same server is named in the other protocol; None for a provider's own."""
+    address = address_of(at.name)
+    if address is None:
+        return None
+    other = MESSAGES if at.protocol is CHAT else CHAT
+    name = shlex.quote(f"{other.prefix}{address}")
+    return f"if it speaks the {other.title} protocol, write --model {name}"
 
 
 def refuse_long_request(name: str, used: Any, limit: Any) -> Refusal:
@@ -146,17 +261,19 @@ def retry_after(headers: Any) -> float | None:
     return None
 
 
-def refuse_redirect(response: Any, server: str) -> Refusal:
+def refuse_redirect(response: Any, at: Target) -> Refusal:
     """Return the refusal of a redirect: its target is not permitted and would receive the
     request."""
     to = shorten(str(response.headers.get("location") or "nowhere"), LONGEST)
     return make_task_failure(
         "configuration_error",
         "model-redirected",
-        f"{server} answered {response.status_code}: it leads to {to}, which is not followed",
-        hint="name the address of the server itself: --model http://HOST:PORT#NAME",
+        f"{at.display_name} answered {response.status_code}: it leads to {to}, which is not "
+        "followed",
+        hint=f"name the address of the server itself: --model {at.protocol.prefix}"
+        "http://HOST:PORT#NAME",
         status=response.status_code,
-        server=server,
+        server=at.display_name,
     )
 
 
@@ -169,7 +286,8 @@ def _is_transport(error: Exception) -> bool:
     )
 
 
-def _no_connection(error: Exception, server: str) -> Refusal:
+def _no_connection(error: Exception, at: Target) -> Refusal:
+    server = at.display_name
     inner = error.__cause__ or error
     if "complete message body" in str(inner) or "payload is not completed" in str(inner):
         return refuse_cut_reply(server)
@@ -177,7 +295,8 @@ def _no_connection(error: Exception, server: str) -> Refusal:
         "connection_error",
         "no-connection",
         f"the connection to {server} failed: {shorten(_words(inner), LONGEST) or 'it broke off'}",
-        hint="check that the server runs and the address is right",
+        hint="check that the server runs and the address is right"
+        + ("" if at.is_provider else f", as in --model {at.protocol.example}"),
         again=True,
         sent=_was_sent(error),
         server=server,
@@ -238,14 +357,23 @@ def refuse_cut_reply(server: str) -> Refusal:
     )
 
 
-def refuse_bad_reply(server: str, problem: str) -> Refusal:
+def refuse_bad_reply(at: Target, problem: str, hint: str = "") -> Refusal:
     """Return the refusal for a reply with status 200 that violates the protocol."""
+    title = at.protocol.title
+    article = "an" if title == "OpenAI" else "a"
     return make_task_failure(
         "protocol_error",
         "bad-reply",
-        f"{server} answered with something that is not a reply of the Messages protocol: "
+        f"{at.display_name} answered with something that is not a reply of the {title} protocol: "
         f"{shorten(problem, LONGEST)}",
-        hint="check that the address is that of a Messages server, and what stands before it",
+        hint=hint
+        or f"check that the address is that of {article} {title} server, and what stands before it",
         sent=True,
-        server=server,
+        server=at.display_name,
     )
+
+
+def refuse_other_protocol(at: Target) -> Refusal:
+    """Return the refusal for a reply in the other protocol."""
+    other = MESSAGES if at.protocol is CHAT else CHAT
+    return refuse_bad_reply(at, f"it is one of the {other.title} protocol", _other_name(at) or "")

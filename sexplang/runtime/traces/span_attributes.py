@@ -20,7 +20,7 @@ from sexplang.runtime.journal.redaction import clean
 from sexplang.runtime.traces.content import describe_reply, describe_request, inputs_of, write_value
 from sexplang.terms.effect import Request
 from sexplang.terms.model.payload import is_embedding
-from sexplang.terms.model.roles import Models, normalize_name
+from sexplang.terms.model.roles import Models, id_of, normalize_name
 from sexplang.terms.values.value import Record
 from sexplang.terms.work import Work
 
@@ -101,9 +101,11 @@ _SETTINGS = {
 
 
 def _provider(model: str) -> tuple[str, str]:
-    """Return the provider and the model name of `anthropic:ID`, a bare `claude-…`,
-    `http://HOST#NAME`, `local`, `scripted:FILE` or `replay:FILE`."""
+    """Return the provider and the model name of `anthropic:ID`, a bare `claude-…`, `openai:ID`,
+    `openai:http://HOST#NAME`, `http://HOST#NAME`, `local`, `scripted:FILE` or `replay:FILE`."""
     scheme, colon, rest = model.partition(":")
+    if scheme == "openai":
+        return scheme, id_of(model)
     if not colon:
         return ("anthropic" if model.startswith("claude") else model), model
     if scheme in ("http", "https"):

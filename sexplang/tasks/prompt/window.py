@@ -15,7 +15,7 @@ from sexplang.tasks.session import NOTHING_LEFT_OUT, Block, HandlerSession
 from sexplang.tasks.turns.replies import Reply
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.json.json_writer import json_text
-from sexplang.terms.model.roles import Models
+from sexplang.terms.model.roles import Models, id_of
 from sexplang.terms.values.value import Value
 
 FRACTION = 0.8
@@ -27,10 +27,16 @@ WINDOWS: Mapping[str, int] = {
     "claude": 200_000,
     "gpt-4": 128_000,
     "gpt-3.5-turbo": 16_000,
+    "gpt-4.1": 1_000_000,
+    "gpt-5": 400_000,
+    "o1": 200_000,
+    "o3": 200_000,
+    "o4": 200_000,
     "local": 8_192,
     "": 100_000,
 }
-"""Context windows in tokens by the beginning of a model's name: the documents' figures."""
+"""Context windows in tokens by the beginning of a model's name: the documents' figures, and
+those of newer models."""
 
 OUTPUTS: Mapping[str, int] = {
     "claude-3-5": 8_192,
@@ -39,6 +45,12 @@ OUTPUTS: Mapping[str, int] = {
     "claude-2": 4_096,
     "claude-opus-4": 32_000,
     "claude": 64_000,
+    "gpt-4o": 16_384,
+    "gpt-4.1": 32_768,
+    "gpt-5": 128_000,
+    "o1": 100_000,
+    "o3": 100_000,
+    "o4": 100_000,
     "local": 1_024,
     "": 4_096,
 }
@@ -82,8 +94,8 @@ def output(name: str | None) -> int:
 
 def _find_prefix(name: str, known: Mapping[str, int]) -> str:
     """Return the longest known beginning of a name. `anthropic:claude-…` and `http://host#claude-…`
-    are found by their ends."""
-    names = (name, name.replace("#", ":").rsplit(":", 1)[-1])
+    are found by their ids."""
+    names = (name, id_of(name))
     return max([each for each in known if any(n.startswith(each) for n in names)], key=len)
 
 

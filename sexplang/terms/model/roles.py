@@ -128,6 +128,12 @@ def is_id(name: str) -> bool:
     return ":" in name or name == "local" or name.startswith("claude-")
 
 
+def id_of(name: str) -> str:
+    """Return the id of a model at its server: the part behind the provider or the address."""
+    head, hash, id = name.partition("#")
+    return id if hash else head.partition(":")[2] or head
+
+
 def is_played(model: str) -> bool:
     """Return whether a model is a script or a recording."""
     return model.startswith(("scripted:", "replay:"))

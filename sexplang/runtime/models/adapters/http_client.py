@@ -7,83 +7,121 @@ most of the time.
 
 from base64 import b64encode
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import asynccontextmanager
 from json import dumps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sexplang.runtime.models.protocols import CHAT, MESSAGES, Target
 from sexplang.runtime.models.server_failures import refuse_bad_reply
-from sexplang.terms.classes.node import frozen
-
-if TYPE_CHECKING:
-    from sexplang.runtime.models.adapters.messages import Target
-
+from sexplang.terms.classes.node import define, frozen
 
 PLAIN = ("accept", "anthropic-version")
 """SDK headers that are also sent to servers which no person named. Other headers may come from
-ANTHROPIC_CUSTOM_HEADERS."""
+variables of the environment."""
 
+LISTING = 5.0
+"""Seconds for a server to list its models."""
 
 _BETA = "anthropic-beta"
 
 
-@frozen
+_CLOSING = "llama.cpp"
+"""A server that closes connections which it said it would keep."""
+
+
+@define(eq=False)
 class Server:
     """The address, headers and client for requests."""
 
     http: Any
     url: Any
     headers: dict[str, str]
+    keeps_connections: bool
+    """Whether a connection serves further requests."""
 
-    def send(
-        self, body: dict[str, Any], betas: Sequence[str] = ()
-    ) -> AbstractAsyncContextManager[Any]:
-        """Return the response before its body has arrived. Redirects are not followed, since their
-        target is not permitted. `betas` name beta features."""
+    @asynccontextmanager
+    async def send(
+        self, body: dict[str, Any], betas: Sequence[str] = (), path: str | None = None
+    ) -> AsyncIterator[Any]:
+        """Give the response before its body has arrived. Redirects are not followed, since their
+        target is not permitted. `betas` name beta features; `path` is another than that of
+        conversations."""
         headers = self.headers
         if betas:
             known = headers.get(_BETA)
             headers = {**headers, _BETA: ",".join([known, *betas] if known else betas)}
+        if not self.keeps_connections:
+            headers = {**headers, "connection": "close"}
         data = dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-        asked: AbstractAsyncContextManager[Any] = self.http.stream(
-            "POST", self.url, content=data, headers=headers, follow_redirects=False
-        )
-        return asked
+        async with self.http.stream(
+            "POST", self._url_of(path), content=data, headers=headers, follow_redirects=False
+        ) as response:
+            self.keeps_connections = response.headers.get("server") != _CLOSING
+            yield response
+
+    async def read_names(self) -> list[str]:
+        """Return the names of the server's models; none if it does not tell them soon."""
+        import anyio
+
+        with anyio.move_on_after(LISTING):
+            try:
+                url = self._url_of("/models")
+                found = await self.http.get(url, headers=self.headers, follow_redirects=False)
+                return [str(each["id"]) for each in found.json()["data"]]
+            # The error of the call itself is told, whatever goes wrong here.
+            except Exception:
+                return []
+        return []
+
+    def _url_of(self, path: str | None) -> Any:
+        """Return the address of a path beside that of conversations; None is that itself."""
+        if path is None:
+            return self.url
+        return self.url.copy_with(path=f"{self.url.path.removesuffix(CHAT.path)}{path}")
 
 
-def server_at(at: "Target", silence: float) -> Server:
+def server_at(at: Target, silence: float) -> Server:
     """Return the server, one per address and drive. Its connections are closed at the end of the
     drive. `silence` is in seconds."""
     from sexplang.runtime.driver.event_loop import keep_resource
 
     def make() -> Server:
-        from anthropic import AsyncAnthropic
-
         http = _connections(silence)
         # The SDK would append a slash to the query.
         base_url, _, query = (at.base_url or "").partition("?")
-        client = AsyncAnthropic(
-            api_key=at.api_key,
-            auth_token=at.auth_token,
-            base_url=base_url or None,
-            http_client=http,
-        )
+        client = _client(at, base_url or None, http)
         said = {name.lower(): value for name, value in client.default_headers.items()}
         if not at.has_secrets:
-            said = {name: said[name] for name in PLAIN}
+            said = {name: said[name] for name in PLAIN if name in said}
         said |= {name.lower(): value for name, value in client.auth_headers.items()}
         if at.user:
             said["authorization"] = f"Basic {b64encode(at.user.encode()).decode()}"
         headers = {name: value for name, value in said.items() if isinstance(value, str)}
         base = client.base_url
-        url = base.copy_with(path=f"{base.path.rstrip('/')}/v1/messages")
+        url = base.copy_with(path=f"{base.path.rstrip('/')}{at.protocol.path}")
         url = url.copy_with(query=query.encode()) if query else url
-        return Server(http, url, {**headers, "content-type": "application/json"})
+        headers["content-type"] = "application/json"
+        # A server without TLS may be one that closes connections; its first response says so.
+        return Server(http, url, headers, keeps_connections=url.scheme == "https")
 
     async def close(server: Server) -> None:
         await server.http.aclose()
 
-    key = at.base_url, at.user, at.api_key, at.auth_token, at.has_secrets
+    key = at.protocol.title, at.base_url, at.user, at.api_key, at.auth_token, at.has_secrets
     return keep_resource(key, make, close)  # type: ignore[no-any-return]
+
+
+def _client(at: Target, base_url: str | None, http: Any) -> Any:
+    """Return the client of the protocol's SDK, which knows addresses and headers."""
+    if at.protocol is MESSAGES:
+        from anthropic import AsyncAnthropic
+
+        return AsyncAnthropic(
+            api_key=at.api_key, auth_token=at.auth_token, base_url=base_url, http_client=http
+        )
+    from openai import AsyncOpenAI
+
+    return AsyncOpenAI(api_key=at.api_key, base_url=base_url, http_client=http)
 
 
 def _connections(silence: float) -> Any:
@@ -102,7 +140,7 @@ class BoundedResponse:
     """A response with a bounded body. Raises Refusal if it is longer."""
 
     response: Any
-    server: str
+    at: Target
     most: int
 
     async def aiter_bytes(self) -> AsyncIterator[bytes]:
@@ -111,9 +149,7 @@ class BoundedResponse:
         async for part in self.response.aiter_bytes():
             size += len(part)
             if size > self.most:
-                raise refuse_bad_reply(
-                    self.server, f"it is too large: more than {self.most:,} bytes"
-                )
+                raise refuse_bad_reply(self.at, f"it is too large: more than {self.most:,} bytes")
             yield part
 
     async def whole(self) -> bytes:

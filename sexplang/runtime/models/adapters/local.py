@@ -11,11 +11,12 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
-from sexplang.runtime.models.adapters.openai import build_request, read_reply
-from sexplang.runtime.models.adapters.openai_stream import OpenAIStream
+from sexplang.runtime.models.adapters.chat_stream import ChatStream
+from sexplang.runtime.models.adapters.local_request import build_request, read_reply
 from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulator
 from sexplang.runtime.models.server_failures import refuse_long_request
 from sexplang.runtime.refusal import Refusal, make_task_failure
+from sexplang.terms.classes.node import define
 from sexplang.terms.effect import Request
 from sexplang.terms.model.payload import is_embedding
 
@@ -65,50 +66,62 @@ def local(
             from sexplang.runtime.models.embeddings.local_embedder import embed_locally
 
             return await embed_locally(payload, weights, name)
-        pieces = OpenAIStream()
-        if not payload.get("tools"):  # with these, only a whole object is a valid reply
-            said.take(_start_event(name))
-            pieces.tell = lambda text: said.take(_delta_event(text))
+        # With tools, only a whole object is a valid reply: nothing of it is told before.
+        heard = StreamAccumulator() if payload.get("tools") else said
+        listening = _Listening(ChatStream(heard.take, request.id, name))
+        listening.chunks.begin()
         question = build_request(payload)
         try:
-            await anyio.to_thread.run_sync(_ask, weights, question, pieces, abandon_on_cancel=True)
+            await anyio.to_thread.run_sync(
+                _ask, weights, question, listening, abandon_on_cancel=True
+            )
         except anyio.get_cancelled_exc_class():
-            pieces.stop = True
+            listening.stop = True
             with anyio.move_on_after(GRACE, shield=True):
-                while not pieces.is_complete:  # the thread ends by itself at its next piece
+                while not listening.is_over:  # the thread ends by itself at its next piece
                     await anyio.sleep(0.005)
             raise
-        if pieces.problem is not None:
-            raise describe_problem(pieces.problem, name)
-        return read_reply(pieces, payload, request.id, name)
+        if listening.problem is not None:
+            raise describe_problem(listening.problem, name)
+        listening.chunks.finish()
+        return read_reply(heard, payload, request.id, name)
 
     return reply
 
 
-def _start_event(name: str) -> dict[str, Any]:
-    """Return the event of the Messages protocol that begins a reply."""
-    message = {"model": name, "content": [{"type": "text"}]}
-    return {"type": "message_start", "message": message}
+@define(eq=False)
+class _Listening:
+    """The reply to one request, as it arrives in the engine's thread. `stop` ends it at its next
+    part."""
+
+    chunks: ChatStream
+    stop: bool = False
+    is_over: bool = False
+    problem: dict[str, Any] | None = None
+
+    def take(self, piece: Any) -> bool:
+        """Take a part, or a list of them. Return whether to stop."""
+        for part in piece if isinstance(piece, list) else [piece]:
+            if "error" in part:
+                self.problem = part["error"]
+            else:
+                self.chunks.take(part)
+        return self.stop
 
 
-def _delta_event(text: str) -> dict[str, Any]:
-    delta = {"type": "text_delta", "text": text}
-    return {"type": "content_block_delta", "index": 0, "delta": delta}
-
-
-def _ask(weights: str, question: dict[str, Any], pieces: OpenAIStream) -> None:
+def _ask(weights: str, question: dict[str, Any], listening: _Listening) -> None:
     """Ask the engine, in a thread. It releases the GIL while it computes."""
     try:
         engine = open_engine(weights)
-        with hold_engine(lambda: pieces.stop) as is_held:
+        with hold_engine(lambda: listening.stop) as is_held:
             if is_held:
-                result = engine.handle_chat_completions(question, pieces.take)
+                result = engine.handle_chat_completions(question, listening.take)
                 if isinstance(result, dict):
-                    pieces.take(result)
+                    listening.take(result)
     except (ValueError, RuntimeError) as error:
-        pieces.problem = {"message": str(error)}
+        listening.problem = {"message": str(error)}
     finally:
-        pieces.is_complete = True
+        listening.is_over = True
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The background import of the SDK.
+"""The background import of the SDKs.
 
 The import takes seconds. In a thread, deadlines still fire and waits can be interrupted. An
 interrupted import in the main thread would be incomplete or lose the interruption.
@@ -9,24 +9,25 @@ from importlib import import_module
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from sexplang.runtime.models.protocols import Protocol
 from sexplang.runtime.refusal import Refusal, make_task_failure
 
 if TYPE_CHECKING:
     from sexplang.terms.effect import Request
 
-_NEEDED = ("anthropic", "aiohttp")
 _GLANCE = 0.01
 """Seconds between two checks for completion."""
 
 
 class _Loader(Thread):
-    def __init__(self) -> None:
+    def __init__(self, protocol: Protocol) -> None:
         super().__init__(name="sexplang-sdk", daemon=True)
+        self.protocol = protocol
         self.why: Exception | None = None
 
     def run(self) -> None:
         try:
-            for name in _NEEDED:
+            for name in self.protocol.packages:
                 import_module(name)
         # A broken installation may raise any error; the call reports it.
         except Exception as error:
@@ -39,35 +40,38 @@ class _Loader(Thread):
                 "configuration_error",
                 "broken-install",
                 f"what servers are asked with cannot be loaded: {self.why}",
-                hint="install it again: pip install --force-reinstall 'anthropic[aiohttp]', or use "
-                "--model local",
+                hint="install it again: pip install --force-reinstall "
+                f"{_INSTALLED[self.protocol.scheme]}, or use --model local",
             )
 
 
+_INSTALLED = {"anthropic": "'anthropic[aiohttp]'", "openai": "'openai[aiohttp]'"}
+
+
 @cache
-def start_loading() -> _Loader:
-    """Start the one loader thread and return it."""
-    thread = _Loader()
+def start_loading(protocol: Protocol) -> _Loader:
+    """Start the one loader thread of a protocol's SDK and return it."""
+    thread = _Loader(protocol)
     thread.start()
     return thread
 
 
-def is_loaded() -> bool:
+def is_loaded(protocol: Protocol) -> bool:
     """Whether the SDK is loaded. Raises a Refusal if the import failed."""
-    thread = start_loading()
+    thread = start_loading(protocol)
     if thread.is_alive():
         return False
     thread.check()
     return True
 
 
-def wait() -> None:
+def wait(protocol: Protocol) -> None:
     """Wait for the SDK outside an event loop. Raises a Refusal if the import failed."""
-    while not is_loaded():
-        start_loading().join(_GLANCE)
+    while not is_loaded(protocol):
+        start_loading(protocol).join(_GLANCE)
 
 
-async def wait_for_call(request: "Request") -> None:
+async def wait_for_call(request: "Request", protocol: Protocol) -> None:
     """Wait for the SDK before a call, which has used nothing so far. Raises as `wait` does."""
     from anyio import sleep
 
@@ -76,7 +80,7 @@ async def wait_for_call(request: "Request") -> None:
 
     follow_attempts(request, Attempts())
     try:
-        while not is_loaded():
+        while not is_loaded(protocol):
             await sleep(_GLANCE)
     except Refusal as refusal:
         refusal.attempts = 0

@@ -27,8 +27,8 @@ class StreamAccumulator:
     watch: Callable[[str, str], object] | None = None
     """Called with each piece of a block: `text`, `thinking` or `partial_json`, and the piece."""
     _pieces: dict[tuple[int, str], list[str]] = field(factory=dict)
-    _half: str = ""
-    """The first half of a character whose other half is in the next piece of text."""
+    _halves: dict[int, str] = field(factory=dict)
+    """The first half of a character whose other half is in a block's next piece of text."""
 
     @property
     def text(self) -> str:
@@ -81,10 +81,10 @@ class StreamAccumulator:
 
     def _add(self, at: int, kind: str, piece: str) -> None:
         """Add a piece of a block. A character that two pieces share comes with the second."""
-        piece, self._half = self._half + piece, ""
+        piece = self._halves.pop(at, "") + piece
         if not piece.isascii():
             if "\ud800" <= piece[-1] <= "\udbff":
-                piece, self._half = piece[:-1], piece[-1]
+                piece, self._halves[at] = piece[:-1], piece[-1]
             piece = join_surrogates(piece)
         self._append(at, kind, piece)
 
@@ -94,10 +94,9 @@ class StreamAccumulator:
             self.watch(_PIECES[kind], piece)
 
     def _join(self, at: int) -> None:
-        if self._half:
+        if at in self._halves:
             kind = [kind for place, kind in self._pieces if place == at][-1]
-            half, self._half = self._half, ""
-            self._append(at, kind, half)
+            self._append(at, kind, self._halves.pop(at))
         block = self.message["content"][at]
         for kind, key in _PIECES.items():
             pieces = self._pieces.pop((at, kind), None)

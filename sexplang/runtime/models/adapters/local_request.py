@@ -1,4 +1,4 @@
-"""The conversion between Messages payloads and the OpenAI form of the local engine.
+"""The request to the local engine, in its OpenAI form, and its reply.
 
 The engine has no tools. The prompt describes them and a grammar enforces the reply: an object that
 is the answer, or that names a listed tool with a valid input.
@@ -9,8 +9,8 @@ import re
 from hashlib import sha256
 from typing import Any
 
-from sexplang.runtime.models.adapters.openai_stream import OpenAIStream
 from sexplang.runtime.models.adapters.reply_grammar import input_schema, reply_schema
+from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulator
 from sexplang.runtime.models.server_failures import refuse_unsupported
 from sexplang.runtime.refusal import make_task_failure
 from sexplang.tasks.prompt.window import output
@@ -157,15 +157,11 @@ def _words(block: Any) -> str:
             )
 
 
-_STOPS = {"stop": "end_turn", "length": "max_tokens"}
-
-
 def read_reply(
-    pieces: OpenAIStream, payload: dict[str, Any], identity: str, name: str
+    heard: StreamAccumulator, payload: dict[str, Any], identity: str, name: str
 ) -> dict[str, Any]:
     """Return the engine's reply as `{content stop_reason usage model}`."""
-    stop = _STOPS.get(pieces.finish_reason or "")
-    if stop is None:
+    if not heard.is_complete:
         raise make_task_failure(
             "llm_error",
             "reply-cut-short",
@@ -173,17 +169,15 @@ def read_reply(
             hint="try again",
             model=name,
         )
-    block: dict[str, Any] = {"type": "text", "text": pieces.text}
+    block: dict[str, Any] = {"type": "text", "text": heard.text}
+    stop = heard.message["stop_reason"]
     if payload.get("tools"):
-        block = _block(pieces.text, payload, identity)
+        block = _block(heard.text, payload, identity)
         stop = "tool_use" if block["type"] == "tool_use" else stop
     return {
         "content": [block],
         "stop_reason": stop,
-        "usage": {
-            "input_tokens": pieces.usage.get("prompt_tokens", 0),
-            "output_tokens": pieces.usage.get("completion_tokens", 0),
-        },
+        "usage": {"input_tokens": 0, "output_tokens": 0, **heard.usage},
         "model": name,
     }
 

@@ -7,10 +7,10 @@ embedded, as they are not kept.
 import sqlite3
 from array import array
 from collections.abc import Callable, Iterable
-from math import isfinite
+from math import hypot, isfinite
+from operator import mul
 from sys import byteorder
 
-from sexplang.primitives.on_demand.vectors import nearest
 from sexplang.runtime.memory.entries import SELECT, Entry, check_rows, entry_of
 from sexplang.runtime.memory.query import MOST_DIMENSIONS, BadQuery
 from sexplang.runtime.memory.store import open_to_change, open_to_read
@@ -75,8 +75,12 @@ def rank_by_vector(
                 f"`vector` has {len(vector)} numbers, and those of the index have {len(numbers)}: "
                 f"make it by the model {model[:_SHOWN]}"
             )
-    best = nearest(len(found), vector, tuple([known[id][1] for id in found]))
-    return [found[at] for at, _ in best]
+    return sorted(found, key=lambda id: _similarity(known[id][1], vector), reverse=True)
+
+
+def _similarity(vector: tuple[float, ...], query: tuple[float, ...]) -> float:
+    """Return the cosine similarity, times the length of the query; 0 for a vector of zeros."""
+    return sum(map(mul, vector, query)) / (hypot(*vector) or 1.0)
 
 
 _KINDS = (int, str, bytes)

@@ -51,7 +51,7 @@ RUN_OPTIONS = (
         ("--mcp",),
         "texts",
         "An MCP server: its command, which needs --allow-run too, or its address, which needs "
-        "--allow-net. Its tools are called NAME:TOOL.",
+        "--allow-net; or both as a table in braces. Its tools are called NAME:TOOL.",
         "NAME=SERVER",
     ),
     Option(

@@ -272,7 +272,11 @@ class Progress:
             self._calls[event.id].note = f"{event.characters} characters so far"
         elif isinstance(event, Progressed):
             share = f" {event.fraction:.0%}" if event.fraction is not None else ""
-            self._said = f"{event.text}{share}"
+            words = f"{event.text}{share}"
+            if event.id in self._calls:
+                self._calls[event.id].note = words
+            else:
+                self._said = words
 
     def _remove(self, id: str) -> bool:
         """Remove a call; return whether there was one."""

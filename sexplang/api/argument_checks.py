@@ -26,7 +26,8 @@ def check(given: "Settings") -> None:
     if isinstance(model, Mapping):
         by_name("model", model)
         for name, each in model.items():
-            if not name or not isinstance(each, str) or not each:
+            several = each if isinstance(each, (list, tuple)) and each else [each]
+            if not name or not all(isinstance(one, str) and one for one in several):
                 raise unfit(f"model[{name!r}]", "a name, such as 'local' or 'anthropic:ID'", each)
     for name in ("inputs", "effects", "primitives", "mcp"):
         by_name(name, getattr(given, name))

@@ -292,7 +292,9 @@ def _tell_unnamed(program: Program, given: Settings) -> None:
         from sexplang.analysis.model_names import find_unnamed
 
         inputs = [str(each) for each in (given.inputs or {}).values()]
-        for message, has in find_unnamed(program, names, (*given.model.values(), *inputs)):
+        for message, has in find_unnamed(
+            program, names, (*map(str, given.model.values()), *inputs)
+        ):
             logging.getLogger("sexplang").warning("%s; %s", clean(message), clean(has))
 
 

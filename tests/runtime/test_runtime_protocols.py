@@ -15,6 +15,7 @@ from support.running import error_of
 
 import sexplang
 from sexplang import Permissions
+from sexplang.runtime.driver.events import Retrying
 from sexplang.runtime.models import server_of
 from sexplang.runtime.models.prices import rates
 from sexplang.runtime.models.protocols import read_target
@@ -179,6 +180,20 @@ def test_neither_a_key_nor_its_beginning_is_shown(monkeypatch, tmp_path):
                 value = failed.error
         assert KEY not in repr([outcome, getattr(outcome, "error", 0), value]) + record.read_text()
         record.unlink()
+
+
+@here
+def test_a_server_that_closes_its_connections_is_asked_without_a_loss(monkeypatch):
+    """llama.cpp says that it keeps them, and closes each."""
+    monkeypatch.setenv("OPENAI_API_KEY", ENGINE_KEY)
+    events = []
+    text = """(map (lambda (n) (get-in (model {max_tokens: 1 messages:
+        [{role: "user" content: "Hi"}]}) ["usage" "uncounted"])) (range 4))"""
+
+    values = sexplang.run(text, model=f"openai:{engine_url()}#m", on_event=events.append)
+
+    assert values == [None] * 4
+    assert [event for event in events if isinstance(event, Retrying)] == []
 
 
 # -- One program with two roles -------------------------------------------------------------------

@@ -58,6 +58,15 @@ def chunks(said: dict[str, Any]) -> list[dict[str, Any]]:
     return [{**part, "model": said["model"]} for part in parts]
 
 
+def whole_reply(said: dict[str, Any]) -> dict[str, Any]:
+    """The same reply where it is not streamed: its text alone."""
+    *_, last, counted = chunks(said)
+    text = "".join([block["text"] for block in said["content"] if block["type"] == "text"])
+    choice = {**last["choices"][0], "message": {"role": "assistant", "content": text}}
+    del choice["delta"]
+    return {**counted, "id": "c1", "object": "chat.completion", "created": 0, "choices": [choice]}
+
+
 def _call(at: int, block: dict[str, Any]) -> list[dict[str, Any]]:
     """A call in pieces: its name, and its arguments cut in the middle."""
     given = block.get("input", {})

@@ -1,4 +1,4 @@
-"""A server of the Messages protocol that carries thousands of connections, in a process of its own.
+"""A server of both protocols that carries thousands of connections, in a process of its own.
 
     with WideServer(latency=0.1) as server:
         … server.url, server.counts()
@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-from support.messages_server import TYPES, events, message
+from support.chat_server import SPEECH as CHAT
+from support.chat_server import whole_reply
+from support.messages_server import SPEECH, TYPES, message
 
 HERE = Path(__file__).resolve()
 
@@ -109,17 +111,18 @@ def _head(status: int, kind: str, data: bytes) -> bytes:
     return head.encode() + data
 
 
-def _reply(body: bytes, status: int) -> bytes:
+def _reply(body: bytes, status: int, is_chat: bool) -> bytes:
+    speech = CHAT if is_chat else SPEECH
     if status not in (200, CUT):
-        error = {"type": TYPES[status], "message": "as the test wants it"}
-        data = json.dumps({"type": "error", "error": error}).encode()
-        return _head(status, "application/json", data)
+        error = speech.error(TYPES[status], "as the test wants it")
+        return _head(status, "application/json", json.dumps(error).encode())
     asked = json.loads(body)
     said = message(asked, "It is tea.")
     if asked.get("stream"):
-        sent = events(said)[: 3 if status == CUT else None]
+        sent = speech.events(said)[: speech.begun if status == CUT else None]
         return _head(200, "text/event-stream", "".join(sent).encode())
-    return _head(200, "application/json", json.dumps(said).encode())
+    whole = whole_reply(said) if is_chat else said
+    return _head(200, "application/json", json.dumps(whole).encode())
 
 
 class _Connection(asyncio.Protocol):
@@ -154,19 +157,21 @@ class _Connection(asyncio.Protocol):
         seconds, status = served.drawn(body[:length])
         served.open += 1
         served.most = max(served.most, served.open)
-        served.held.append(partial(self.begin, seconds, body[:length], status))
+        is_chat = b"/chat/completions " in head.partition(b"\r\n")[0]
+        served.held.append(partial(self.begin, seconds, body[:length], status, is_chat))
         if len(served.held) >= served.together:
             held, served.held = served.held, []
             for begin in held:
                 begin()
 
-    def begin(self, seconds: float, body: bytes, status: int) -> None:
-        self.waits = asyncio.get_running_loop().call_later(seconds, self.answer, body, status)
+    def begin(self, seconds: float, body: bytes, status: int, is_chat: bool) -> None:
+        loop = asyncio.get_running_loop()
+        self.waits = loop.call_later(seconds, self.answer, body, status, is_chat)
 
-    def answer(self, body: bytes, status: int) -> None:
+    def answer(self, body: bytes, status: int, is_chat: bool) -> None:
         self.waits = None
         self.served.open -= 1
-        self.transport.write(_reply(body, status))
+        self.transport.write(_reply(body, status, is_chat))
 
 
 async def _serve(settings: dict[str, Any]) -> None:

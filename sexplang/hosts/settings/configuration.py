@@ -11,7 +11,15 @@ from sexplang.hosts.settings.run_arguments import Settings, parse_models
 from sexplang.hosts.terminal.streams import wrap
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
-from sexplang.terms.model.roles import ALL, Models, is_played, normalize_name, without_credentials
+from sexplang.terms.model.roles import (
+    ALL,
+    FALLBACK,
+    Models,
+    is_played,
+    join_models,
+    normalize_name,
+    without_credentials,
+)
 from sexplang.terms.texts.nearest import nearest
 
 NAME = "sexplang.toml"
@@ -34,6 +42,7 @@ def apply_configuration(settings: Settings, folder: str | None) -> Settings:
             raise wrong(path, "`single_flight` of `models` is true or false")
         for key, named in said.items():
             _check_model(key, named, path)
+        said = {key: join_models(each) for key, each in said.items()}
         models = _with(models, {key: _resolve_file(each, path) for key, each in said.items()}, path)
         _declare(_table("secrets", path), path)
         single_flight = flight if single_flight is None else single_flight
@@ -74,7 +83,8 @@ def _check_model(key: str, named: Any, path: str) -> None:
     if key not in _MODELS and nearest(key, _MODELS, 0.85) is not None:
         words = f"`models` has no `{key}`; it holds {' and '.join(_MODELS)}, and names of models"
         raise wrong(path, words)
-    if not key or not isinstance(named, str) or not named:
+    several = named if isinstance(named, list) and named else [named]
+    if not key or not all(isinstance(each, str) and each for each in several):
         raise wrong(path, f'`{key}` of `models` is the name of a model, such as "local"')
 
 
@@ -109,6 +119,8 @@ def _declare(said: dict[str, Any], path: str) -> None:
 
 def _resolve_file(model: str, path: str) -> str:
     """Return a model's name with its file relative to the configuration."""
+    if FALLBACK in model:
+        return FALLBACK.join([_resolve_file(each, path) for each in model.split(FALLBACK)])
     scheme, colon, file = model.partition(":")
     if scheme not in ("local", "replay", "scripted") or not file:
         return model

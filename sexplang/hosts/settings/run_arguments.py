@@ -38,8 +38,8 @@ RUN_OPTIONS = (
         ("--model",),
         "texts",
         "Who answers where no model is named: local, anthropic:ID, openai:ID, http://…, "
-        "openai:http://…; with NAME= where the program names NAME, with '*=' wherever it names one. "
-        "scripted:FILE and replay:FILE answer everybody.",
+        "openai:http://…; with NAME= where the program names NAME, with '*=' wherever it names "
+        "one. scripted:FILE and replay:FILE answer everybody.",
         "[NAME=]MODEL",
     ),
     Option(("--json",), "flag", "Write the result as one JSON document."),

@@ -114,12 +114,14 @@ def make_model(
     opened: dict[tuple[str, bool], Model] = {}
     if repeated is not None:
         opened[repeated.name, True] = repeated.model
-    named: dict[str | None, tuple[str, Model]] = {}
+    answers: dict[str | None, Answer] = {}
+    openings: dict[tuple[str | None, str], tuple[str, Model]] = {}
     servers: dict[str, CircuitBreaker] = {}
 
-    def open_answering(asked_for: str | None) -> tuple[str, Model]:
-        answer = choose_model(models, asked_for)
+    def open_answer(answer: Answer, asked_for: str | None) -> tuple[str, Model]:
         name = answer.model or ""
+        if (asked_for, name) in openings:
+            return openings[asked_for, name]
         at = name, is_granted(answer, models)
         if at not in opened:
             held = None if at[1] else GrantScope(models, permissions)
@@ -127,21 +129,12 @@ def make_model(
             opened[at] = open_model(name, endpoint, held, log, address)
         if asked_for and on_named is not None and normalize_name(asked_for) != name:
             on_named(asked_for, name, answer.is_default)
-        return name, opened[at]
+        opening = openings[asked_for, name] = name, opened[at]
+        return opening
 
-    def find_model(request: Request) -> tuple[dict[str, Any], str, Model]:
-        payload = check_payload(request.arguments[0] if request.arguments else None)
-        asked_for = payload.get("model") or None
-        if asked_for not in named:
-            named[asked_for] = open_answering(asked_for)
-        return payload, *named[asked_for]
-
-    def perform(request: Request) -> Any:
-        try:
-            payload, name, model = find_model(request)
-        except Refusal as refusal:
-            refusal.attempts = 0
-            raise
+    def ask(request: Request, payload: dict[str, Any], name: str, model: Model, *more: Any) -> Any:
+        """Return the reply of a model, or an awaitable of it. `more` are the seconds of the call
+        and the attempts before."""
         server = server_of(name)
         if server is None:
             reply = model(payload, request)
@@ -154,11 +147,38 @@ def make_model(
         async def send(reply: Any) -> Any:
             return clean_data(await model(payload, request, reply))
 
+        seconds, *before = more or (payload.get("timeout"),)
+
         def call() -> Awaitable[Any]:
-            timeout = payload.get("timeout")
-            return call_with_retries(send, request, pressure, patience, on_event, timeout, name)
+            return call_with_retries(
+                send, request, pressure, patience, on_event, seconds, name, *before
+            )
 
         return call() if _is_ready(name) else _when_ready(call, request, name)
+
+    def perform(request: Request) -> Any:
+        try:
+            payload = check_payload(request.arguments[0] if request.arguments else None)
+            asked_for = payload.get("model") or None
+            if asked_for not in answers:
+                answers[asked_for] = choose_model(models, asked_for)
+            answer = answers[asked_for]
+            if answer.fallbacks:
+                from sexplang.runtime.models.fallbacks import ask_in_turn
+
+                return ask_in_turn(
+                    (answer, *answer.fallbacks),
+                    request,
+                    payload.get("timeout"),
+                    lambda each: open_answer(each, asked_for),
+                    lambda *call: ask(request, payload, *call),
+                    on_event,
+                )
+            opening = open_answer(answer, asked_for)
+        except Refusal as refusal:
+            refusal.attempts = 0
+            raise
+        return ask(request, payload, *opening)
 
     return perform
 
@@ -264,7 +284,7 @@ def warm_up(models: Models, named: Iterable[str | None]) -> None:
     """Start loading the SDK in the background if tasks may need it; it takes most of a second.
     `named` are the model names of the tasks."""
     default = ANTHROPIC_DEFAULT if _has_key() else ""
-    asked = [models.answer(name).model or default for name in named]
+    asked = [model for name in named for model in models.answer(name).all_models() or (default,)]
     protocols = dict.fromkeys(map(protocol_of, asked))
     for protocol in filter(None, protocols):
         from sexplang.runtime.models.adapters.sdk_loader import start_loading
@@ -276,9 +296,12 @@ def check_models(models: Models) -> None:
     """Check the models that people and configurations name, before the program can catch an error.
     Raises a Refusal for a name without a model, and for a recording that cannot be replayed."""
     for name in (*models.own, *models.project, None):
-        model = models.answer(name).model
-        if model is not None and not is_id(model):
-            raise refuse_unknown_model(model, [*models.own, *models.project])
+        several = models.answer(name).all_models()
+        for model in several:
+            if not is_id(model):
+                raise refuse_unknown_model(model, [*models.own, *models.project])
+            if len(several) > 1 and model.startswith("replay:"):
+                raise _refuse_replay(model)
     recordings = [each for each in models.models() if each.startswith("replay:")]
     if recordings:
         from sexplang.runtime.models.adapters.replay import check_repeatable
@@ -295,6 +318,16 @@ def check_scripts(models: Models) -> None:
             from sexplang.runtime.models.adapters.scripted import read_script
 
             read_script(path)  # raises the refusal
+
+
+def _refuse_replay(name: str) -> Refusal:
+    return make_task_failure(
+        "configuration_error",
+        "unknown-model",
+        f"`{name}` stands beside other models, and a recording answers alone",
+        hint=f"write --model {name}",
+        model=name,
+    )
 
 
 def refuse_unknown_model(name: str, names: Sequence[str] = ()) -> Refusal:

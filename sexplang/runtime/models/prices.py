@@ -6,7 +6,7 @@ from typing import Any
 
 from sexplang.runtime.models import with_default
 from sexplang.terms.classes.node import frozen
-from sexplang.terms.model.roles import ALL, Models, id_of, normalize_name
+from sexplang.terms.model.roles import ALL, Answer, Models, id_of, normalize_name
 from sexplang.terms.quota import GREATEST
 
 FREE = ("local", "scripted", "replay")
@@ -30,8 +30,8 @@ def prices(
         then = recorded().get(model or None)
         if then is not None:
             return then.rates
-        name = answering().answer(model).model or (model if function else "")
-        return _NO_COST if name.partition(":")[0] in FREE else rates(name)
+        answer = answering().answer(model)
+        return rates_of_answer(answer) if answer.model else rates(model if function else "")
 
     def price(model: str, taken: int, given: int, written: int = 0, read: int = 0) -> float | None:
         each = rates_of(model)
@@ -55,6 +55,24 @@ class Rates:
         counts = (taken, given, written, read)
         each = (self.input, self.output, self.written, self.read)
         return sum([min(count, GREATEST) * rate for count, rate in zip(counts, each, strict=True)])
+
+
+def rates_of_answer(answer: Answer) -> Rates | None:
+    """Return the rates of an answering model. Of several, each rate is that of the dearest; None if
+    one is unknown."""
+    known = []
+    for name in answer.all_models():
+        each = _NO_COST if name.partition(":")[0] in FREE else rates(name)
+        if each is None:
+            return None
+        known.append(each)
+    if len(known) == 1:
+        return known[0]
+    return Rates(*[max(column) for column in zip(*map(_columns, known), strict=True)])
+
+
+def _columns(each: Rates) -> tuple[float, ...]:
+    return each.input, each.output, each.written, each.read
 
 
 _NO_COST = Rates(0.0, 0.0, 0.0, 0.0)

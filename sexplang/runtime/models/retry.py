@@ -45,6 +45,10 @@ class Attempts:
     """The partial reply of the current attempt."""
     has_begun: bool = False
     """Whether an attempt was started."""
+    count: int = 0
+    """The number of attempts at other models before."""
+    last_usage: dict[str, int] = field(factory=dict)
+    """The counts of the last failed attempt."""
 
     def begin(self) -> StreamAccumulator:
         """Start an attempt and return its empty reply."""
@@ -58,7 +62,7 @@ class Attempts:
         if refusal.sent and not _has_input(took):
             took = {**took, "uncounted": 1}
         self.usage, self.text, self.model = _sum(self.usage, took), part["text"], part["model"]
-        self.current = None
+        self.current, self.last_usage = None, took
         return took
 
     def so_far(self) -> Part:
@@ -115,11 +119,13 @@ async def call_with_retries(
     on_event: Watch | None,
     seconds: float | None,
     model: str = "",
+    before: Attempts | None = None,
 ) -> Any:
-    """Return the reply, or a RetriedReply after several attempts. `seconds` limits all attempts
+    """Return the reply, or a RetriedReply after several attempts. `before` are attempts at other
+    models. `seconds` limits all attempts
     together. Raises a Refusal with the number of attempts. The reply or the refusal contains the
     usage of failed attempts."""
-    lost = Attempts()
+    lost = before or Attempts()
     follow_attempts(request, lost)
     if seconds is None:
         bound = retries.total
@@ -166,23 +172,25 @@ async def _retry(
         try:
             await _wait_for_server(request, server, attempt, until, on_event, model)
         except Refusal as refusal:
-            raise lost.add_partial(with_attempts(refusal, attempt - 1)) from None
+            raise lost.add_partial(with_attempts(refusal, lost.count + attempt - 1)) from None
         try:
             reply = lost.begin()
             if on_event is not None:
                 reply.watch = follow_text(request, on_event).take
             value = await send(reply)
             server.record_success(request.id)
-            return value if attempt == 1 else RetriedReply(lost.add_usage(value), attempt)
+            tries = lost.count + attempt
+            return value if tries == 1 else RetriedReply(lost.add_usage(value), tries)
         except Refusal as refusal:
             took = lost.fail(refusal)
             wait = backoff(request.id, attempt, refusal.retry_after, retries)
             server.record_failure(request.id, refusal, wait, model)
             last = attempt >= _max_attempts(refusal, retries) or monotonic() + wait > until
             if not refusal.again or last:
-                raise lost.add_partial(with_attempts(refusal, attempt)) from None
-            if took and not may_retry(request.id, attempt, took):
-                raise lost.add_partial(with_attempts(with_budget_stop(refusal), attempt)) from None
+                raise lost.add_partial(with_attempts(refusal, lost.count + attempt)) from None
+            if took and not may_retry(request.id, lost.count + attempt, took):
+                refusal = with_attempts(with_budget_stop(refusal), lost.count + attempt)
+                raise lost.add_partial(refusal) from None
             _report_retry(on_event, request, attempt, wait, refusal)
         finally:
             server.release_probe(request.id)

@@ -277,6 +277,11 @@ def refuse_redirect(response: Any, at: Target) -> Refusal:
     )
 
 
+def is_broken(error: Exception) -> bool:
+    """Whether a connection that was made has broken."""
+    return _is_transport(error) and "Timeout" not in type(error).__name__ and _was_sent(error)
+
+
 def _is_transport(error: Exception) -> bool:
     """Whether an exception class is a connection failure. Each library has its own classes with
     these names."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from sexplang.runtime.driver.events import Retrying, model_name_of
 from sexplang.runtime.journal.journal import CUT, Journal, Row
-from sexplang.runtime.models.prices import FREE, Rates, rates, table
+from sexplang.runtime.models.prices import FREE, rates, rates_of_answer, table
 from sexplang.terms.classes.node import attributes, define, field
 from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import pack
@@ -82,9 +82,10 @@ class RecordingSink:
         """Note the model that answers to a name, and its price, for replays."""
         named = model_name_of(row)
         self._named.add(named)
-        model = self.models.answer(named).model
+        answer = self.models.answer(named)
+        model = answer.model
         if model is not None:
-            each = Rates(0, 0, 0, 0) if self._is_free(row) else rates(model)
+            each = rates_of_answer(answer)
             known = None if each is None else attributes(each)
             self.journal.note({"named": named, "answers": model, "usd": known})
 

@@ -78,8 +78,9 @@ def windows(
     def window(model: str | None) -> int:
         size = found.get(model)
         if size is None:
-            name = answering.answer(model).model or model or ""
-            size = found[model] = floor(known[_find_prefix(name, known)] * fraction)
+            names = answering.answer(model).all_models() or (model or "",)
+            least = min([known[_find_prefix(name, known)] for name in names])
+            size = found[model] = floor(least * fraction)
         return size
 
     return window

@@ -3,12 +3,15 @@
 A name is an id (`provider:ID`, an address, `claude-…`, `local`) or a role: any other word.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from sexplang.terms.classes.node import field, frozen
+from sexplang.terms.classes.node import evolve, field, frozen
 
 ALL = "*"
 """The name that stands for every other."""
+
+FALLBACK = " | "
+"""The text between a model and the one that is asked when it fails."""
 
 
 @frozen
@@ -20,6 +23,13 @@ class Answer:
     """Whether a person's setting determines it, and so permits it."""
     is_default: bool = False
     """Whether it is the default for a role without a model."""
+    fallbacks: "tuple[Answer, ...]" = ()
+    """The models that are asked when it fails, in order."""
+
+    def all_models(self) -> tuple[str, ...]:
+        """Return the model and its fallbacks."""
+        named = (self.model, *[each.model for each in self.fallbacks])
+        return tuple([model for model in named if model is not None])
 
 
 @frozen
@@ -51,9 +61,10 @@ class Models:
 
     def models(self) -> Iterator[str]:
         """Yield the models of a person's settings."""
-        yield from self.own.values()
+        for model in self.own.values():
+            yield from model.split(FALLBACK)
         if self.default is not None and self.is_own_default:
-            yield self.default
+            yield from self.default.split(FALLBACK)
 
     def with_credentials(self, model: str) -> str:
         """Return the address of a model with the person's credentials for it, or for another model
@@ -73,28 +84,33 @@ class Models:
         if self.default is None:
             return Answer(None, True, is_default)
         answer = self._follow_role(self.default, self.is_own_default)
-        return Answer(answer.model, answer.is_own, is_default)
+        return evolve(answer, is_default=is_default)
 
-    def _follow_role(self, model: str, is_own: bool) -> Answer:
-        """Return the model for a role in the place of a model. A role without a model, or in a
-        circle, stays."""
-        seen = set[str]()
-        while not is_id(model) and model not in seen:
-            seen.add(model)
-            for names, is_persons in self._tables():
-                if model in names:
-                    model, is_own = names[model], is_persons
+    def _follow_role(self, model: str, is_own: bool, seen: frozenset[str] = frozenset()) -> Answer:
+        """Return the answer for a model, a role in its place, or several of them. A role without a
+        model, or in a circle, stays."""
+        found: list[Answer] = []
+        for each in model.split(FALLBACK):
+            answer = Answer(normalize_name(each), is_own)
+            for names, is_persons in self._tables() if not is_id(each) and each not in seen else ():
+                if each in names:
+                    answer = self._follow_role(names[each], is_persons, seen | {each})
                     break
-        return Answer(normalize_name(model), is_own)
+            found += [evolve(answer, fallbacks=()), *answer.fallbacks]
+        return evolve(found[0], fallbacks=tuple(found[1:]))
 
 
-def read_models(model: str | None = None, names: Mapping[str, str] | None = None) -> Models:
-    """Return the settings of a person: `model` where none is named, `names` by name. A script or a
-    recording answers every name, and `*` answers requests without a name too."""
+def read_models(
+    model: str | Sequence[str] | None = None,
+    names: Mapping[str, str | Sequence[str]] | None = None,
+) -> Models:
+    """Return the settings of a person: `model` where none is named, `names` by name, each with the
+    models that are asked when it fails. A script or a recording answers every name, and `*` answers
+    requests without a name too."""
     credentials: dict[str, str] = {}
-    model = None if model is None else without_credentials(model, credentials)
+    model = None if model is None else without_credentials(join_models(model), credentials)
     own = {
-        normalize_name(name): without_credentials(each, credentials)
+        normalize_name(name): without_credentials(join_models(each), credentials)
         for name, each in (names or {}).items()
     }
     if model is not None and is_played(model):
@@ -103,12 +119,20 @@ def read_models(model: str | None = None, names: Mapping[str, str] | None = None
     return Models(own, default=default, credentials=credentials)
 
 
+def join_models(models: str | Sequence[str]) -> str:
+    """Return a model, or several that are asked in turn, as one text."""
+    return models if isinstance(models, str) else FALLBACK.join(models)
+
+
 def without_credentials(model: str, credentials: dict[str, str]) -> str:
     """Return the name of a model for display, storage and requests: an address without credentials.
     `credentials` maps it to the full address. Addresses that differ only in credentials are
     numbered before their host."""
     if "://" not in model:
         return model
+    if FALLBACK in model:
+        each = [without_credentials(one, credentials) for one in model.split(FALLBACK)]
+        return FALLBACK.join(each)
     from sexplang.terms.texts.address import split_credentials
 
     name, user, found = split_credentials(model)

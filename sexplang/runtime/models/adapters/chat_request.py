@@ -118,10 +118,14 @@ def _translate(message: dict[str, Any]) -> list[dict[str, Any]]:
     content = message["content"]
     if isinstance(content, str):
         return [{"role": message["role"], "content": content}]
-    return [_said(content)] if message["role"] == "assistant" else _heard(content)
+    return (
+        [_translate_assistant(content)]
+        if message["role"] == "assistant"
+        else _translate_user(content)
+    )
 
 
-def _said(content: list[dict[str, Any]]) -> dict[str, Any]:
+def _translate_assistant(content: list[dict[str, Any]]) -> dict[str, Any]:
     """Return a message of the model. The protocol has no place for its thinking."""
     texts, calls = [], []
     for block in content:
@@ -140,7 +144,7 @@ def _said(content: list[dict[str, Any]]) -> dict[str, Any]:
     return {**said, "tool_calls": calls} if calls else said
 
 
-def _heard(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _translate_user(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the messages for one message of the user. The protocol's results of tools are text:
     their images and documents follow, in a message of the user."""
     results, parts = [], []
@@ -177,9 +181,9 @@ def _parts(block: dict[str, Any]) -> list[dict[str, Any]]:
         case {"type": "image", "source": {"type": "url", "url": url}}:
             return [{"type": "image_url", "image_url": {"url": url}}]
         case {"type": "document", "source": {"type": "text", "data": str(text)}}:
-            return [{"type": "text", "text": _titled(block, text)}]
+            return [{"type": "text", "text": _add_title(block, text)}]
         case {"type": "document", "source": {"type": "content", "content": str(text)}}:
-            return [{"type": "text", "text": _titled(block, text)}]
+            return [{"type": "text", "text": _add_title(block, text)}]
         case {"type": "document", "source": {"type": "content", "content": list(inner)}}:
             return [part for each in inner for part in _parts(each)]
         case {"type": "document", "source": {"type": "base64", "media_type": kind, "data": data}}:
@@ -190,7 +194,7 @@ def _parts(block: dict[str, Any]) -> list[dict[str, Any]]:
             raise _refuse_block(block["type"], "a message")
 
 
-def _titled(block: dict[str, Any], text: str) -> str:
+def _add_title(block: dict[str, Any], text: str) -> str:
     return f"{block['title']}\n{text}" if block.get("title") else text
 
 

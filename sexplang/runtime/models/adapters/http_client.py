@@ -7,12 +7,12 @@ most of the time.
 
 from base64 import b64encode
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from json import dumps
 from typing import Any
 
 from sexplang.runtime.models.protocols import CHAT, MESSAGES, Target
-from sexplang.runtime.models.server_failures import refuse_bad_reply
+from sexplang.runtime.models.server_failures import is_broken, refuse_bad_reply
 from sexplang.terms.classes.node import define, frozen
 
 PLAIN = ("accept", "anthropic-version")
@@ -36,8 +36,10 @@ class Server:
     http: Any
     url: Any
     headers: dict[str, str]
-    keeps_connections: bool
-    """Whether a connection serves further requests."""
+    is_closing: bool = False
+    """Whether the server is one of those."""
+    closed: int = 0
+    """The connections that it has closed and that the client keeps."""
 
     @asynccontextmanager
     async def send(
@@ -45,18 +47,31 @@ class Server:
     ) -> AsyncIterator[Any]:
         """Give the response before its body has arrived. Redirects are not followed, since their
         target is not permitted. `betas` name beta features; `path` is another than that of
-        conversations."""
+        conversations. On a closed connection, the request is sent again at once."""
         headers = self.headers
         if betas:
             known = headers.get(_BETA)
             headers = {**headers, _BETA: ",".join([known, *betas] if known else betas)}
-        if not self.keeps_connections:
+        if self.is_closing:
             headers = {**headers, "connection": "close"}
         data = dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-        async with self.http.stream(
-            "POST", self._url_of(path), content=data, headers=headers, follow_redirects=False
-        ) as response:
-            self.keeps_connections = response.headers.get("server") != _CLOSING
+        url = self._url_of(path)
+        async with AsyncExitStack() as stack:
+            while True:
+                asked = self.http.stream(
+                    "POST", url, content=data, headers=headers, follow_redirects=False
+                )
+                try:
+                    response = await stack.enter_async_context(asked)
+                    break
+                # Each kind of connection has its own exceptions.
+                except Exception as error:
+                    if not self.closed or not is_broken(error):
+                        raise
+                    self.closed -= 1
+            if response.headers.get("server") == _CLOSING:
+                self.closed += "connection" not in headers
+                self.is_closing = True
             yield response
 
     async def read_names(self) -> list[str]:
@@ -100,9 +115,7 @@ def server_at(at: Target, silence: float) -> Server:
         base = client.base_url
         url = base.copy_with(path=f"{base.path.rstrip('/')}{at.protocol.path}")
         url = url.copy_with(query=query.encode()) if query else url
-        headers["content-type"] = "application/json"
-        # A server without TLS may be one that closes connections; its first response says so.
-        return Server(http, url, headers, keeps_connections=url.scheme == "https")
+        return Server(http, url, {**headers, "content-type": "application/json"})
 
     async def close(server: Server) -> None:
         await server.http.aclose()

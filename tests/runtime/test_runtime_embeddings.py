@@ -5,7 +5,7 @@ import math
 
 import anyio
 import pytest
-from runtime_support import asked, request
+from runtime_support import asked, begun, drive, perform, request, table
 from support.chat_server import chat_server
 from support.messages_server import MessagesServer
 from support.running import begun as begun_text
@@ -19,6 +19,7 @@ from sexplang.runtime.models.adapters.stream_accumulator import StreamAccumulato
 from sexplang.runtime.models.embeddings.local_embedder import PROMPT, embed_locally
 from sexplang.runtime.models.embeddings.word_counts import count_words
 from sexplang.runtime.models.payload_check import check_payload
+from sexplang.terms.model.roles import read_models
 
 EMBED = {"embed": ["green tea", "a cup"]}
 KEY = b"k" * 16
@@ -283,6 +284,16 @@ def test_embeddings_fail_and_are_tried_again_as_conversations(says, code, sent):
     assert (code, sent) == (told["details"]["code"], len(server.journal))
 
 
+def test_of_several_models_the_first_alone_is_asked():
+    """Vectors of two models cannot be compared."""
+    with chat_server({"status": 500}) as broken, chat_server(vectors([1], [2])) as other:
+        both = [f"openai:{server.url}#e" for server in (broken, other)]
+        told = error_of(drive(begun(perform("model", EMBED)), table(models=read_models(both))))
+
+    assert "model-failed" == told["details"]["code"]
+    assert [] == other.journal
+
+
 @pytest.fixture(scope="module")
 def engine():
     """The engine of the local model for embeddings, which serves those who have the key."""
@@ -338,7 +349,6 @@ def test_a_recording_gives_the_same_vectors(tmp_path):
 def test_a_span_of_embeddings_says_so():
     from sexplang.runtime.journal.journal import Row
     from sexplang.runtime.traces.span_attributes import of_reply, of_request
-    from sexplang.terms.model.roles import read_models
 
     name, _, facts = of_request(request("model", EMBED), read_models("local"), content=True)
     reply = {"embeddings": ((1.0, 2.0, 3.0),), "usage": {"input_tokens": 4}, "model": "m"}

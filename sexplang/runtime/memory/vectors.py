@@ -80,7 +80,7 @@ def rank_by_vector(
 
 def _similarity(vector: tuple[float, ...], query: tuple[float, ...]) -> float:
     """Return the cosine similarity, times the length of the query; 0 for a vector of zeros."""
-    return sum(map(mul, vector, query)) / (hypot(*vector) or 1.0)
+    return sum(map(mul, vector, query), 0.0) / (hypot(*vector) or 1.0)
 
 
 _KINDS = (int, str, bytes)

@@ -22,8 +22,8 @@
 ; them is all zeros, -1 in the opposite direction.
 (define (cosine a b) (vector-cosine a b))
 
-; The `k` vectors of a list that are most similar to a query, which is a vector: each as `[index score]`, the best
-; first. A score is a cosine similarity. Equal scores are in the order of the list.
+; The `k` vectors of a list that are most similar to a query, which is a vector: each as `[index score]`,
+; the best first. A score is a cosine similarity. Equal scores are in the order of the list.
 (define (nearest k query vectors) (vector-nearest k query vectors))
 
 (define (_text given)

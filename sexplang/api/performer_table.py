@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 Reply: TypeAlias = str | dict[str, Any] | list[Any]
 """A model's reply: its text; `{"tool_use": {"name" "input"}}`; a list of content blocks; a whole
-reply `{content stop_reason usage model}`."""
+reply `{content stop_reason usage model}`. To a request for embeddings, a list of vectors or
+`{"embeddings": vectors}`."""
 
 Model: TypeAlias = str | Mapping[str, str] | Sequence[Reply] | Callable[[dict[str, Any]], Any]
 """A model's name; models by their names in the program, beside `default` and `*`; a list of

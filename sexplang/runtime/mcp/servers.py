@@ -140,7 +140,7 @@ class Servers:
         for name in names:
             server, tool = self._parts(name)
             if tool not in offers[server]:
-                from sexplang.runtime.mcp.connection import refuse_unknown_tool
+                from sexplang.runtime.mcp.failures import refuse_unknown_tool
 
                 raise refuse_unknown_tool(name, offers[server], server)
             found[name] = offers[server][tool]

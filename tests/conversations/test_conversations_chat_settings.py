@@ -4,6 +4,7 @@ import pytest
 
 from sexplang.runtime import Refusal
 from sexplang.runtime.models.adapters.chat_request import build_chat_body
+from sexplang.runtime.models.adapters.messages import build_body
 from sexplang.terms.model.payload import OPTIONS
 
 HELLO = {"messages": [{"role": "user", "content": "Hello"}]}
@@ -83,3 +84,57 @@ def test_openai_itself_has_its_own_name_for_the_length_of_a_reply():
     assert (own["strict"], own["schema"]["additionalProperties"]) == (True, False)
     assert (other["strict"], other["schema"]) == (True, asked["output_schema"])
     assert (loose["strict"], loose["schema"]) == (False, fields)
+
+
+def test_what_another_model_thought_goes_to_neither_protocol():
+    """A signature is a server's own: only thinking that has one goes back."""
+    thought = {"type": "thinking", "thinking": "Hm."}
+    said = [thought, {"type": "text", "text": "Yes."}]
+    turns = [*HELLO["messages"], {"role": "assistant", "content": said}, *HELLO["messages"]]
+    signed = [{**thought, "signature": "s"}, said[1]]
+    own = [turns[0], {"role": "assistant", "content": signed}, turns[2]]
+
+    assert build_body({"messages": turns}, "m")["messages"][1]["content"] == said[1:]
+    assert build_body({"messages": own}, "m")["messages"][1]["content"] == signed
+    chat = build_chat_body({"messages": own}, "m", is_provider=False)["messages"]
+    assert chat[1] == {"role": "assistant", "content": "Yes."}
+
+
+def test_results_of_tools_have_messages_of_their_own():
+    """An error says so, and an image follows where the protocol takes it."""
+    image = {"type": "image", "source": {"type": "url", "url": "http://h/a.png"}}
+    results = [
+        {"type": "tool_result", "tool_use_id": "1", "content": "none", "is_error": True},
+        {"type": "tool_result", "tool_use_id": "2", "content": [image]},
+        {"type": "text", "text": "Go on."},
+    ]
+    made = build_chat_body(
+        {"messages": [{"role": "user", "content": results}]}, "m", is_provider=False
+    )
+    first, second, third = made["messages"]
+
+    assert first == {"role": "tool", "tool_call_id": "1", "content": "Error: none"}
+    assert (second["role"], second["tool_call_id"]) == ("tool", "2")
+    assert "What this result shows follows." in second["content"]
+    label, shown, words = third["content"]
+    assert "the result of 2" in label["text"]
+    assert shown == {"type": "image_url", "image_url": {"url": "http://h/a.png"}}
+    assert words == {"type": "text", "text": "Go on."}
+
+
+LACKING = [
+    ({"tools": [{"type": "web_search_1", "name": "web"}]}, "no tool of the type `web_search_1`"),
+    ({"tools": [{**TOOL, "defer_loading": True}]}, "no `defer_loading` in the tool `look_up`"),
+    (
+        {"system": [{"type": "text", "text": "x", "cache_control": {}}]},
+        "no `cache_control` in a text",
+    ),
+    ({"tools": [TOOL], "tool_choice": {"type": "odd"}}, "the type `odd`"),
+    ({"provider": {"stop": "x"}, "stop_sequences": ["y"]}, "`provider` sets `stop`"),
+]
+
+
+@pytest.mark.parametrize(("more", "words"), LACKING, ids=[words for _, words in LACKING])
+def test_what_the_protocol_lacks_is_refused_by_name(more, words):
+    with pytest.raises(Refusal, match=words):
+        build_chat_body({**HELLO, **more}, "m", is_provider=False)

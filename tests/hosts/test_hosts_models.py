@@ -139,6 +139,33 @@ def test_a_preview_shows_the_settings(folder):
     ] == [line for line in shown if line.startswith("option")]
     assert "        at most 1024 out" in local
     assert "warning the local model has no `effort`" in local
+    openai = preview(folder, "say", "--model", "openai:gpt-4o").stdout.splitlines()
+    assert "        at most 16384 out" in openai and 'option  effort: "low"' in openai
+
+
+def test_a_preview_tells_what_a_protocol_lacks(folder):
+    text = """<task name="say" type="atomic"><instructions>Say it.</instructions>
+    <options top_k="3"/></task>"""
+    (folder / "say.xml").write_text(text)
+
+    shown = preview(folder, "say", "--model", "openai:http://127.0.0.1:1#m").stdout
+
+    assert "warning the OpenAI protocol has no `top_k`" in shown
+
+
+@pytest.mark.parametrize(
+    ("model", "hint"),
+    [
+        ("gpt-5", "write openai:gpt-5, which needs OPENAI_API_KEY"),
+        ("ollama:llama3.2", "write openai:http://127.0.0.1:11434/v1#llama3.2"),
+        ("llama3.2", "--model openai:http://127.0.0.1:11434/v1#llama3.2 (any server"),
+    ],
+)
+def test_a_word_that_is_no_model_is_told_what_to_type(folder, model, hint):
+    done = asked(folder, "--model", model)
+
+    assert f"`{model}` does not name a model" in done.stderr
+    assert hint in " ".join(done.stderr.split())
 
 
 def test_a_preview_needs_no_key(folder):

@@ -156,14 +156,20 @@ def _sizes(asked: Any, model: str | None) -> dict[str, Any]:
 
 
 def _unread(payload: Any, model: str | None) -> tuple[str, ...]:
-    """Return the kinds of content that the model in the process cannot take."""
-    if model is None or model.partition(":")[0] != "local":
+    """Return what of a request the model cannot take: that in the process, or one of the OpenAI
+    protocol."""
+    scheme = (model or "").partition(":")[0]
+    if scheme not in ("local", "openai"):
         return ()
     from sexplang.runtime import Refusal
+    from sexplang.runtime.models.adapters.chat_request import build_chat_body
     from sexplang.runtime.models.adapters.local_request import build_request
 
     try:
-        build_request(payload)
+        if scheme == "local":
+            build_request(payload)
+        else:
+            build_chat_body(payload, "", is_provider=False)
     except Refusal as refusal:
         return (str(refusal.error.fields["message"]),)
     return ()

@@ -106,17 +106,13 @@ def refuse_stream_error(event: Any, headers: Any, at: Target, *, begun: bool = F
     of the reply precedes it, which is charged and was not counted."""
     said = _read_error(event)
     code = said.get("code")
-    known = [STATUS_OF_TYPE.get(each) for each in (code, said.get("type")) if _is_text(each)]
+    known = [STATUS_OF_TYPE.get(str(each)) for each in (code, said.get("type"))]
     status = next(filter(None, known), None)
     if status is None:
         status = code if type(code) is int and 400 <= code < 600 else 500
     refusal = _make_refusal(status, said, headers, at)
     refusal.sent = refusal.sent or begun
     return refusal
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def _read_error(event: Any) -> dict[str, Any]:

@@ -188,10 +188,9 @@ def _text_of(content: Any) -> str:
     """Return the text of a part of the content: a text, or parts of type text."""
     if content is None or isinstance(content, str):
         return content or ""
-    texts = [part["text"] if part["type"] == "text" else None for part in content]
-    if None in texts:
+    if any(part["type"] != "text" for part in content):
         raise BadReply("its content has parts that are no text")
-    return "".join(texts)
+    return "".join([part["text"] for part in content])
 
 
 def _read_usage(usage: dict[str, Any]) -> dict[str, Any]:

@@ -122,7 +122,15 @@ def _mark_cache(body: dict[str, Any], payload: dict[str, Any]) -> None:
 
 
 def _format_message(message: dict[str, Any]) -> dict[str, Any]:
-    return {"role": message.get("role"), "content": message.get("content")}
+    """Return a message without the thinking of other models, which has no signature."""
+    content = message.get("content")
+    if message.get("role") == "assistant" and isinstance(content, list):
+        content = [block for block in content if not _is_foreign(block)]
+    return {"role": message.get("role"), "content": content}
+
+
+def _is_foreign(block: dict[str, Any]) -> bool:
+    return block.get("type") == "thinking" and not block.get("signature")
 
 
 async def _call(

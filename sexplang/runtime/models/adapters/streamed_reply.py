@@ -26,7 +26,9 @@ Take = Callable[[Any, Any], object]
 """Take an event of the stream, and the headers of the response."""
 
 
-async def bound_attempt(call: Awaitable[Any], at: Target, endpoint: Endpoint) -> Any:
+async def bound_attempt(
+    call: Awaitable[dict[str, Any]], at: Target, endpoint: Endpoint
+) -> dict[str, Any]:
     """Return the result of a call within the time of one attempt. Raises a Refusal if it takes
     longer."""
     import anyio

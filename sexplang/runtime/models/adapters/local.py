@@ -68,7 +68,8 @@ def local(
             return await embed_locally(payload, weights, name)
         # With tools, only a whole object is a valid reply: nothing of it is told before.
         heard = StreamAccumulator() if payload.get("tools") else said
-        listening = _Listening(ChatStream(heard.take, request.id, name))
+        chunks = ChatStream(heard.take, request.id, name)
+        listening = _Listening(chunks, heard.watch is not None)
         listening.chunks.begin()
         question = build_request(payload)
         try:
@@ -95,18 +96,29 @@ class _Listening:
     part."""
 
     chunks: ChatStream
+    is_heard: bool = False
+    """Whether somebody listens to the reply."""
     stop: bool = False
     is_over: bool = False
     problem: dict[str, Any] | None = None
 
     def take(self, piece: Any) -> bool:
-        """Take a part, or a list of them. Return whether to stop."""
+        """Take a part, or a list of them, in the engine's thread. Return whether to stop. Listeners
+        are told in the thread of the run."""
+        if self.is_heard and not self.stop:
+            from anyio.from_thread import run_sync
+
+            run_sync(self._add, piece)
+        else:
+            self._add(piece)
+        return self.stop
+
+    def _add(self, piece: Any) -> None:
         for part in piece if isinstance(piece, list) else [piece]:
             if "error" in part:
                 self.problem = part["error"]
             else:
                 self.chunks.take(part)
-        return self.stop
 
 
 def _ask(weights: str, question: dict[str, Any], listening: _Listening) -> None:

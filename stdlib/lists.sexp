@@ -38,7 +38,7 @@
 
 ; Two lists: the items for which `p` holds, and the others.
 (define (partition p xs)
-  (_check (if (number? p) "(chunk xs n)" "(partition p xs)") p xs)
+  (_check "(partition p xs)" p xs)
   (bind pairs (map (lambda (x) [(if (p x) true false) x]) xs))
   [(map second (filter first pairs))
    (map second (filter (lambda (pair) (not (first pair))) pairs))])
@@ -77,14 +77,32 @@
   (from-entries (map (lambda (x) [(f x) x]) xs)))
 
 (define (_check call f xs)
-  (unless (procedure? f) (_refuse call "a function first" f))
-  (unless (list? xs) (_refuse call "a list last" xs)))
+  (unless (procedure? f) (_refuse call "a function first" f (_meant call f xs)))
+  (unless (list? xs) (_refuse call "a list last" xs call)))
 
-(define (_refuse call wanted given)
+; The call for an item, a number or texts where a function stands first, as in other languages.
+(define (_meant call f xs)
+  (bind name (_name-of call))
+  (bind texts? (and (string? f) (string? xs)))
+  (bind item (if (list? f) xs f))
+  (cond ((or (procedure? xs) (not (or texts? (list? f) (list? xs)))) call)
+        ((and (equal? name "partition") (number? f)) "(chunk xs n)")
+        ((equal? name "find-index")
+         (if texts? "(string-index s part)" "(index-of xs x)"))
+        ((equal? name "count")
+         (if texts?
+             "(string-count s part)"
+             (format "(count (lambda (x) (equal? x ~s)) xs)" item)))
+        ((equal? name "find")
+         (if texts?
+             "(string-index s part)"
+             (format "(find (lambda (x) (equal? x ~s)) xs)" item)))
+        (else call)))
+
+(define (_name-of call) (string-drop (first (string-split call " ")) 1))
+
+(define (_refuse call wanted given meant)
   (raise {type: "PROGRAM_ERROR"
           reason: "wrong-type"
-          message: (format "`~a` takes ~a, not ~s"
-                           (string-drop (first (string-split call " ")) 1)
-                           wanted
-                           given)
-          hint: (format "write `~a`" call)}))
+          message: (format "`~a` takes ~a, not ~s" (_name-of call) wanted given)
+          hint: (format "write `~a`" meant)}))

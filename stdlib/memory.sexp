@@ -14,10 +14,10 @@
 ; The files that an index knows and that a query is about: `{summary matches error}`. A `matcher:`, a
 ; task or a function, judges them; without one it is the program's task for associative matching, if
 ; it has one, and else the words that they share. `matching_strategy:` is "content" or "metadata",
-; `limit:` the most matches.
+; `limit:` the most matches. With `vector:`, an embedding of the query, files are ranked by theirs, too.
 (define (get-context (query nil) (template_description nil) (template_type nil)
           (template_subtype nil) (inputs nil) (inherited_context nil) (previous_outputs nil)
-          (matching_strategy nil) (limit nil) (matcher nil))
+          (matching_strategy nil) (limit nil) (matcher nil) (vector nil))
   (bind input
     (_given {query: query
              template_description: template_description
@@ -27,7 +27,8 @@
              inherited_context: inherited_context
              previous_outputs: previous_outputs
              matching_strategy: (_strategy matching_strategy)
-             limit: limit}))
+             limit: limit
+             vector: vector}))
   (bind chosen (if (nil? matcher) (task-of "associative_matching") matcher))
   (when chosen (_check-matcher chosen))
   (if chosen (match-memory chosen input) (search-memory input)))
@@ -47,7 +48,7 @@
   (_check-bound "token_size_per_shard" token_size_per_shard _SHARD)
   (_check-bound "max_shards" max_shards _SHARDS)
   (bind input (if (table? query) query {query: query}))
-  (bind wanted (merge {query: (str input.template_description)} input))
+  (bind wanted (remove (merge {query: (str input.template_description)} input) "vector"))
   (bind most input.limit)
   (bind fits (or (nil? most) (_whole? most _CANDIDATES)))
   ; What is wrong with a limit is told as the search tells it.

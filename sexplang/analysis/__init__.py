@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sexplang.analysis.interpreter.interpreter import Costs
+    from sexplang.analysis.name_types import NameType
     from sexplang.analysis.report import Report, Row, analyse, too_many
 
-__all__ = ["Costs", "Report", "Row", "analyse", "too_many"]
+__all__ = ["Costs", "NameType", "Report", "Row", "analyse", "too_many"]
 
 
 def __getattr__(name: str) -> Any:

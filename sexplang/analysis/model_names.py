@@ -62,7 +62,7 @@ def _is_put(node: Any) -> bool:
 
 def _of_table(keys: tuple[str, ...], value: Any) -> Iterator[Any]:
     """Yield the models of a payload or of its overrides. Any other table may hold any value."""
-    if "messages" in keys or keys == (_KEY,):
+    if "messages" in keys or "embed" in keys or keys == (_KEY,):
         yield value
 
 

@@ -26,6 +26,7 @@ from sexplang.analysis.interpreter.interpreter import (
 from sexplang.analysis.interpreter.model_call_rules import TOOLS
 from sexplang.analysis.interpreter.observations import Observations
 from sexplang.analysis.model_names import models_of
+from sexplang.analysis.name_types import NameType, types_of_names
 from sexplang.analysis.permission_needs import Need, needs_of
 from sexplang.analysis.reach import unreachable
 from sexplang.analysis.slips.misuses import find_misuses
@@ -101,6 +102,7 @@ class Report:
     needs: tuple[Need, ...] = ()
     models: tuple[str, ...] = ()
     """The names of models in the program."""
+    types: tuple[NameType, ...] = ()
 
     def most(self, inputs: Mapping[str, Any]) -> int | None:
         """Return the greatest number of model calls of a run with these inputs, defaults included.
@@ -177,12 +179,13 @@ def _analyse(m: AbstractInterpreter, given: int) -> Report:
     if is_whole:
         of_run, m.observations = m.observations, Observations()
         rows += _rows(m, environment)
-        # The values of a run say more than unknown arguments.
-        m.observations = of_run.over(m.observations)
+        # Other programs may call a function with other arguments.
+        m.observations = of_run.join(m.observations)
         found += [] if m.gave_up else [*_handlers(m), *_find_crossing(m), *find_misuses(m)]
     source = program.units[-1].name if program.units else ""
     findings = tuple(sorted(found, key=_place))
-    return Report(source, findings, tuple(rows), calls, needs_of(m), models_of(program))
+    types = types_of_names(m) if is_whole else ()
+    return Report(source, findings, tuple(rows), calls, needs_of(m), models_of(program), types)
 
 
 def _whole(m: AbstractInterpreter, given: int) -> tuple[Environment, EffectCounts]:

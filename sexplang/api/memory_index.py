@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from sexplang.api import argument_checks
+from sexplang.api.embedder import Embed, make_embedder
 from sexplang.api.python_values import value
 from sexplang.guards.secrets import look, redact
 from sexplang.machine import Failed
@@ -48,6 +49,7 @@ class Memory:
         exclude: Iterable[str] = (),
         max_file_size: int = 1 << 20,
         on_progress: Callable[[int, int], None] | None = None,
+        embed: str | Embed | None = None,
     ) -> dict[str, Any]:
         """Index a folder, a git repository or a file, or update its index.
 
@@ -55,12 +57,17 @@ class Memory:
         those of a `.gitignore`. Files of more than `max_file_size` bytes are left out.
         `on_progress` is called with the number of files read and of all files. Also raises Failed
         `file-not-found`, `file-failed` and `bad-pattern`.
+
+        `embed` is the name of a model, or a function from a list of texts to a vector of each. It
+        makes the vectors of the files in the index that have none of it; `embedded` is their
+        number. Also raises what a call of the model raises; the files are indexed then.
         """
         argument_checks.place("path", path)
         for what, patterns in (("include", include), ("exclude", exclude)):
             argument_checks.patterns(what, patterns)
         if type(max_file_size) is not int or max_file_size < 0:
             raise argument_checks.unfit("max_file_size", "a number of bytes", max_file_size)
+        embedder = None if embed is None else make_embedder(embed)
         with _convert_refusals():
             report = self._system.add(
                 path,
@@ -69,7 +76,9 @@ class Memory:
                 max_file_size=max_file_size,
                 watch=on_progress,
             )
-        return report.plain()
+            if embedder is None:
+                return report.plain()
+            return report.plain() | {"embedded": self._system.embed(*embedder)}
 
     def update(self, entries: Mapping[str, str]) -> None:
         """Merge metadata of the host: texts by absolute path. Raises ValueError for a relative

@@ -11,6 +11,7 @@ from sexplang.runtime import Permissions, Refusal, Settings, performers
 from sexplang.runtime.driver.events import Event
 from sexplang.runtime.models import OnNamed
 from sexplang.terms.effect import Request
+from sexplang.terms.model.payload import is_embedding
 from sexplang.terms.model.roles import Models, read_models
 from sexplang.terms.values.boundary import plain, value_of
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 Reply: TypeAlias = str | dict[str, Any] | list[Any]
 """A model's reply: its text; `{"tool_use": {"name" "input"}}`; a list of content blocks; a whole
-reply `{content stop_reason usage model}`."""
+reply `{content stop_reason usage model}`. To a request for embeddings, a list of vectors or
+`{"embeddings": vectors}`."""
 
 Model: TypeAlias = (
     str | Mapping[str, str | Sequence[str]] | Sequence[Reply] | Callable[[dict[str, Any]], Any]
@@ -112,6 +114,8 @@ def whole_reply(reply: Any, request: Request) -> Any:
     from sexplang.runtime.models.adapters.scripted import check_script, check_usage, shape_reply
 
     said = plain(reply)
+    if is_embedding(request.arguments[0]) and isinstance(said, list):
+        said = {"embeddings": said}
     if isinstance(said, dict) and "stop_reason" in said:
         if said.get("usage") is not None:
             check_usage(said["usage"], "the function", 1)

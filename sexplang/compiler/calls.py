@@ -4,7 +4,7 @@ A call in the syntax of older programs, `(task (key value))`, is reported.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sexplang.compiler.compilation import (
     Binding,
@@ -35,6 +35,9 @@ from sexplang.terms.program import Export, Function, is_label
 from sexplang.terms.texts.nearest import fewest_letters_off
 from sexplang.terms.values.abbreviation import excerpt
 from sexplang.terms.values.value import Higher, Operation, Primitive, Task
+
+if TYPE_CHECKING:
+    from sexplang.compiler import habit_hints
 
 _AT_ONCE = frozenset([Name, Literal])
 """Forms that are lowered without a generator."""
@@ -186,7 +189,8 @@ def _operation(
         check_count(c, form, shape.name, len(arguments), shape.least, most, shape.params)
         return Call(callee, arguments, span=form.span)
     required = frozenset(shape.params[: shape.least])
-    signature = Signature(shape.name, shape.params, frozenset(shape.params) - required, None)
+    rest = "values" if shape.rest else None
+    signature = Signature(shape.name, shape.params, frozenset(shape.params) - required, rest)
     places = places_of(c, form, signature, len(arguments), labels)
     if places is None:
         return Call(callee, (), span=form.span)
@@ -342,13 +346,30 @@ def plain_arguments(c: Lowering, form: ListForm, forms: Sequence[Form]) -> Any:
 def positions_only(c: Lowering, form: ListForm, at: Form) -> None:
     head = form.items[0]
     name = f"`{head.text}`" if type(head) is Name else "this"
+    meant = _foreign_call(c, form)
+    hint = meant.hint if meant is not None else _find_label_hint(at)
     c.report(
         "positions-only",
         at.span,
         f"{name} takes its arguments by position, not by label",
         "no label can stand here",
-        hint="leave the label out and put the arguments in their order",
+        hint=hint or "leave the label out and put the arguments in their order",
+        edits=meant.edits if meant is not None else (),
     )
+
+
+def _foreign_call(c: Lowering, form: ListForm) -> "habit_hints.Suggestion | None":
+    """Return what to write for a call of the library in the manner of another language."""
+    from sexplang.compiler import habit_hints
+
+    head = form.items[0]
+    return habit_hints.find_call(c, head.text, form) if type(head) is Name else None
+
+
+def _find_label_hint(at: Form) -> str | None:
+    from sexplang.package import habits
+
+    return habits.find_label_hint(at.text) if type(at) is Label else None
 
 
 def check_count(
@@ -360,8 +381,9 @@ def check_count(
     most: int | None,
     params: Sequence[str] = (),
     usage: str | None = None,
+    is_call: bool = True,
 ) -> bool:
-    """Return whether this many arguments fit; report if not."""
+    """Return whether this many arguments fit; report if not. A clause of a handler is no call."""
     if least <= count and (most is None or count <= most):
         return True
     if most is None:
@@ -370,27 +392,16 @@ def check_count(
         wanted = str(least) if most == least else f"{least} to {most}"
     noun = "argument" if least == 1 and most in (1, None) else "arguments"
     usage = f"`({' '.join([name, *params])})`" if params else usage
-    if name in _FOREIGN_ARITIES and count in _FOREIGN_ARITIES[name][0]:
-        usage = _FOREIGN_ARITIES[name][1]
+    meant = _foreign_call(c, form) if is_call else None
     c.report(
         "wrong-arity",
         form.span,
         f"`{name}` takes {wanted} {noun}, not {count}",
         f"{count} here",
-        hint=f"write {usage}" if usage else None,
+        hint=meant.hint if meant is not None else f"write {usage}" if usage else None,
+        edits=meant.edits if meant is not None else (),
     )
     return False
-
-
-_FOREIGN_ARITIES = {
-    "values": (range(2, 99), "`[a b]`: several values are a list"),
-    "assoc": (range(3, 99), "`(put t key value)`: it gives a changed copy"),
-    "count": ((1,), "`(length xs)` for all items, `(count p xs)` for those that pass"),
-    "floor": ((2,), "`(exact (floor (/ a b)))`, and `(modulo a b)` for what is left"),
-    "truncate": ((2,), "`(quotient a b)`, and `(remainder a b)` for what is left"),
-    "ceiling": ((2,), "`(exact (ceiling (/ a b)))`"),
-}
-"""Functions with other numbers of arguments in other languages, and what to write for them."""
 
 
 def label_form(form: ListForm, text: str) -> Form:
@@ -453,11 +464,15 @@ def _report_unknown_label(c: Lowering, form: ListForm, shape: Signature, text: s
         hint += (
             f"; what holds for one call: (call-atomic-task '{shape.name} inputs: {{…}} {text}: …)"
         )
+    meant = None if shape.is_task else _foreign_call(c, form)
+    if not shape.is_task and shape.name not in c.names.table:
+        hint = _find_label_hint(label_form(form, text)) or hint
     c.report(
         "unknown-label",
         label_form(form, text).span,
         f"`{shape.name}` has no parameter `{text}`",
-        hint=hint,
+        hint=hint if meant is None else meant.hint,
+        edits=() if meant is None else meant.edits,
     )
 
 

@@ -4,16 +4,17 @@ Imported for the first name that is not bound: a program without a mistake pays 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import permutations
 
 from sexplang.compiler.compilation import Lowering
-from sexplang.compiler.forms.shapes import RESERVED, SHAPES, word_of
+from sexplang.compiler.forms.shapes import RESERVED, SHAPES
+from sexplang.compiler.habit_patterns import fill, match, may_be
 from sexplang.package import habits, package_data
 from sexplang.package.habits import Habit
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Edit
-from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm
+from sexplang.terms.form import Form, ListForm, Name
 from sexplang.terms.program import Export
 from sexplang.terms.source import Made, Span
 from sexplang.terms.values.value import Higher, Operation, Primitive
@@ -67,6 +68,10 @@ def find_suggestion(c: Lowering, name: str, span: Span, call: ListForm | None) -
     head it is."""
     if call is None and habits.normalize(name) in _NOUNS:
         return None
+    if call is not None and (arrow := _find_arrow(call)) is not None:
+        return arrow
+    if name in _COMMENTS or (call is None and name in ("//", "--")):
+        return _suggest_comment(c, span)
     known = {*c.names.scope, *package_data.STANDARD, *SHAPES}
     found = habits.find_habits(name, known)
     if name.startswith(".") and (not found or habits.normalize(name[1:]) in _NOUNS):
@@ -81,6 +86,32 @@ def find_suggestion(c: Lowering, name: str, span: Span, call: ListForm | None) -
     if not row.name:
         return Suggestion(row.hint, is_form=row.is_form)
     return _rename(c, row, span, call)
+
+
+def _find_arrow(call: ListForm) -> Suggestion | None:
+    """Return what to write for `(x => body)`; None for any other call."""
+    if isinstance(call.span, Made) or len(call.items) < 3 or call.items[1].span.text not in _ARROWS:
+        return None
+    body = " ".join([each.span.text for each in call.items[2:]])
+    written = f"(lambda ({call.items[0].span.text}) {body})"
+    hint = f"write `{written}`" if len(written) <= MOST_SHOWN else "write `(lambda (x) body…)`"
+    return Suggestion(hint, (Edit(call.span, written),), True)
+
+
+_ARROWS = frozenset(("=>", "->"))
+
+_COMMENTS = frozenset(("/*", "*/", "/**", "///", "<!--"))
+
+
+def _suggest_comment(c: Lowering, span: Span) -> Suggestion:
+    """Return what to write for a comment of another language. The words of its line are not
+    reported."""
+    text = span.source.text
+    line = text[span.start :].partition("\n")[0]
+    c.refused |= {word.rstrip(")]}") for word in line.split()}
+    is_rest = not isinstance(span, Made) and text[span.start] in "/-" and span.text != "*/"
+    edits = (Edit(span, ";"),) if is_rest and "*" not in span.text else ()
+    return Suggestion("a comment begins with `;` and ends with its line", edits)
 
 
 def _suggest_field(field: str, span: Span, call: ListForm | None) -> Suggestion | None:
@@ -167,6 +198,8 @@ def _rename(c: Lowering, row: Habit, span: Span, call: ListForm | None) -> Sugge
         usage = SHAPES[row.name].syntax if row.name in RESERVED else row.name
         return Suggestion(f"write `{usage}`", _edits(span, row.name))
     hint = f"write `({' '.join([row.name, *params])})`"
+    if len(operands) > len(params) and "…" not in params:
+        hint += f", which takes no more than {len(params)}"
     order = _order(params, operands)
     if order is None:
         return Suggestion(hint)
@@ -184,10 +217,10 @@ def _order(params: Sequence[str], operands: Sequence[Form]) -> tuple[int, ...] |
     """Return the order of the operands, the first that may fit the parameters; None if none does,
     or it is not known."""
     if len(operands) != len(params) or "…" in params:
-        kinds = [_may_be(param, each) for param, each in zip(params, operands, strict=False)]
+        kinds = [may_be(param, each) for param, each in zip(params, operands, strict=False)]
         return tuple(range(len(operands))) if all(kinds) else None
     for order in permutations(range(min(len(operands), MOST_MOVED))):
-        if all(_may_be(param, operands[at]) for param, at in zip(params, order, strict=True)):
+        if all(may_be(param, operands[at]) for param, at in zip(params, order, strict=True)):
             return order
     return None
 
@@ -196,43 +229,20 @@ MOST_MOVED = 3
 """The greatest number of arguments that are put in another order."""
 
 
-def _may_be(param: str, form: Form) -> bool:
-    """Return whether a form, as it is written, may be the argument of a parameter."""
-    if param in ("f", "p", "less?", "keep?"):
-        return isinstance(form, Name) or _is_lambda(form)
-    if _is_lambda(form):
-        return False
-    if param in ("xs", "ys", "pairs", "rows"):
-        return not isinstance(form, (Literal, TableForm))
-    if param in ("t", "u"):
-        return not isinstance(form, Literal)
-    if param in ("s", "part", "separator", "pattern"):
-        is_text = isinstance(form, Literal) and isinstance(form.value, str)
-        return is_text or not isinstance(form, (Literal, VectorForm, TableForm))
-    if param in ("n", "m", "width", "index", "start", "end"):
-        is_number = isinstance(form, Literal) and isinstance(form.value, (int, float))
-        return is_number or not isinstance(form, (Literal, VectorForm, TableForm))
-    return True
-
-
-def _is_lambda(form: Form) -> bool:
-    return word_of(form) in ("lambda", "fn")
-
-
 def _parameters_for(c: Lowering, name: str, count: int) -> list[str] | None:
     """Return the parameters of a name of the prelude for `count` arguments; None if they are not
     known."""
     params = _parameters(c, name)
     if params is None:
         return None
-    shown = [each for each in params if each[0] not in "[…"]
-    extra = count - len(shown)
+    extra = count - sum(each[0] not in "[…" for each in params)
+    shown = []
     for each in params:
-        if extra > 0 and each == "…":
+        if each[0] not in "[…":
             shown.append(each)
-        elif extra > 0 and each.startswith("["):
+        elif extra > 0:
             shown.append(each.strip("[]"))
-            extra -= 1
+            extra -= each != "…"
     return shown
 
 
@@ -252,113 +262,28 @@ def _parameters(c: Lowering, name: str) -> list[str] | None:
     return None
 
 
+def find_call(c: Lowering, name: str, call: ListForm) -> Suggestion | None:
+    """Return what to write for a call of a name of the library with arguments that it does not
+    take; None if no other language has such a call."""
+    if name in c.names.table:
+        return None
+    found = habits.find_habits(name, ())
+    return _rewrite(found, call)
+
+
 def _rewrite(found: Sequence[Habit], call: ListForm) -> Suggestion | None:
     """Return the call by the template of the first row whose pattern it has; None if it has none
     of them."""
+    if isinstance(call.span, Made):
+        return None
     for row in found:
-        bound = _match(_read(row.pattern), call.items[1:], row.is_form) if row.pattern else None
-        if bound is None or isinstance(call.span, Made):
+        bound = match(row.pattern, call.items[1:], row.is_form) if row.pattern else None
+        if bound is None:
             continue
         if not row.template:
             return Suggestion(row.hint, is_form=row.is_form)
-        text = _fill(row.template, bound)
+        text = fill(row.template, bound)
         is_short = len(text) <= MOST_SHOWN and "\n" not in text and "`" not in text
         hint = row.hint.replace(f"`{row.template}`", f"`{text}`") if is_short else row.hint
         return Suggestion(hint, (Edit(call.span, text),), row.is_form)
     return None
-
-
-class _List(list["_Pattern"]):
-    """The pattern of a list; `[…]` stands for one in brackets alone."""
-
-    is_vector = False
-
-
-_Pattern = str | _List
-
-
-def _read(text: str) -> _List:
-    """Return the operands of a pattern in parentheses."""
-    stack = [_List()]
-    for token in re.findall(r"[()\[\]]|[^\s()\[\]]+", text):
-        if token in "([":
-            stack.append(_List())
-            stack[-1].is_vector = token == "["
-        elif token in ")]":
-            done = stack.pop()
-            stack[-1].append(done)
-        else:
-            stack[-1].append(token)
-    (whole,) = stack[0]
-    assert isinstance(whole, _List)
-    return whole
-
-
-def _match(pattern: _List, forms: Sequence[Form], is_form: bool) -> dict[str, str] | None:
-    """Return the texts that the words of a pattern stand for; None if it does not fit. `x…` is all
-    the rest, `body…` at least one form. Lists in brackets fit parentheses."""
-    bound: dict[str, str] = {}
-    for at, part in enumerate(pattern):
-        if isinstance(part, str) and part.endswith("…"):
-            rest = forms[at:]
-            if not rest and part == "body…":
-                return None
-            bound[part] = " ".join([each.span.text for each in rest])
-            return bound
-        if at >= len(forms):
-            return None
-        form = forms[at]
-        if isinstance(part, _List):
-            kinds = (VectorForm,) if part.is_vector else (ListForm, VectorForm)
-            inner = _match(part, form.items, is_form) if isinstance(form, kinds) else None
-            if inner is None:
-                return None
-            bound.update(inner)
-        elif _stands_for_itself(part):
-            if form.span.text != part:
-                return None
-        elif is_form and part in _NAMED and not isinstance(form, Name):
-            return None
-        else:
-            bound[part] = _sequence(form) if is_form and part in ("xs", "ys") else form.span.text
-    return bound if len(forms) == len(pattern) else None
-
-
-def _sequence(form: Form) -> str:
-    """Return the text of a list for a sequence of Racket: a number, or `(in-range n)`."""
-    word = word_of(form)
-    if isinstance(form, Literal) and isinstance(form.value, int):
-        return f"(range {form.span.text})"
-    if word in ("in-list", "in-vector", "in-sequence") and isinstance(form, ListForm):
-        return " ".join([each.span.text for each in form.items[1:]])
-    return form.span.text.replace("(in-range ", "(range ").replace("(in-string ", "(string->list ")
-
-
-_FIXED = frozenset(
-    [
-        *("error", "else", "lambda", "values", "default", "otherwise", "in", "of", "list", "floor"),
-        *("truncate", "new", "int", "float", "str", "bool", "dict", "tuple"),
-    ]
-)
-
-
-def _stands_for_itself(part: str) -> bool:
-    """Return whether a word of a pattern is no place: a fixed one, a label, a number, a quoted
-    word, or one with a capital."""
-    return part in _FIXED or part.endswith(":") or not part[0].islower()
-
-
-_NAMED = frozenset(("name", "x", "y", "i", "acc", "a", "b"))
-"""Words of the pattern of a form that stand for a name alone."""
-
-
-def _fill(template: str, bound: Mapping[str, str]) -> str:
-    """Return a template with the texts of the words; `x.message` is a field of what x stands
-    for."""
-
-    def text_of(found: re.Match[str]) -> str:
-        head, dot, field = found[0].partition(".")
-        return bound.get(found[0], bound.get(head, head) + dot + field)
-
-    filled = re.sub(r"[^\s()\[\]{}\"]+", text_of, template)
-    return re.sub(r" +(?=[ )\]])", "", filled)

@@ -210,6 +210,10 @@ def _suggest(
         found = habit_hints.find_suggestion(c, name, form.span, call)
         if found is not None:
             return found
+    defaulted = next((key for key in own if key.startswith(f"{name}=")), None)
+    if defaulted is not None:
+        default = defaulted.partition("=")[2] or "default"
+        return habit_hints.Suggestion(f"a parameter with a default is written `({name} {default})`")
     marked = habit_hints.find_mark(form.spelling, form.span)
     if marked is not None:
         return marked
@@ -239,7 +243,9 @@ def _name_first(c: Lowering, name: str) -> str | None:
 
 def _report_form(c: Lowering, form: Name) -> Const:
     hint = PARTS.get(form.text)
-    if hint is None and form.text in SHAPES:
+    if form.text == "->":
+        hint = f"`->` begins its form, `{SHAPES['->'].syntax}`; a function is `(lambda (x) body…)`"
+    elif hint is None and form.text in SHAPES:
         hint = f"write `{SHAPES[form.text].syntax}`, or a lambda around it"
     return c.report(
         "reserved-name",

@@ -66,7 +66,7 @@ from sexplang.terms.values.value import (
 )
 from sexplang.terms.work import Work
 
-_VERSION = 13
+_VERSION = 14
 
 _NOUNS: tuple[type, ...] = (
     *(branches.SchedulerState, branches.Times, branches.Waiting, branches.Forked),
@@ -88,16 +88,14 @@ def freeze(
     if state.pause is not None:
         raise Fault("not-data", "a run that computes is frozen when all of it waits")
     setting, limits = state.setting, state.setting.limits
+    freezer = _Freezer(setting.program, setting.tasks, written)
+    trail = trail_in(state.failure_site, state.scheduler.failing, setting.program)
     frozen = {
         "sexplang-frozen": _VERSION,
         "program": digest(setting.program),
+        "sites": freezer.sites,
         "limits": {k: v for k, v in attributes(limits).items() if k != "held"},
-        "nodes": _Freezer(setting.program, setting.tasks, written).nodes(
-            (
-                state.scheduler,
-                trail_in(state.failure_site, state.scheduler.failing, setting.program),
-            )
-        ),
+        "nodes": freezer.nodes((state.scheduler, trail)),
         "opened": [request.id for request in state.opened],
     }
     return {**frozen, "seal": _seal(frozen, key)}
@@ -123,7 +121,10 @@ def thaw(
         _check_seal(frozen["seal"], sealed, key)
         if frozen["program"] != digest(program):
             raise mismatch("it was frozen from another program")
-        root, trail = _Thawer(program, tasks, frozen["nodes"], conceal).root()
+        thawer = _Thawer(program, tasks, frozen["nodes"], conceal)
+        if frozen["sites"] != thawer.sites:
+            raise mismatch("its program has other sites of code here: the compiler is another one")
+        root, trail = thawer.root()
         limits = Limits(**frozen["limits"], held=held)
         setting = Setting(program, tasks, limits, meter, thawed=True, conceal=conceal)
         requests = Suspended(State(root, setting)).requests
@@ -192,7 +193,7 @@ def digest(program: Program) -> str:
     """Return the identity of a program's code: its sources and this version of the compiler."""
     made = hashlib.sha256(f"sexplang {_VERSION}".encode())
     for source in program.sources:
-        made.update(json.dumps([source.name, source.text]).encode())
+        made.update(json.dumps([program.relative_name(source), source.text]).encode())
     return made.hexdigest()
 
 
@@ -238,9 +239,11 @@ class _Freezer:
         self, program: Program, tasks: TaskSystem | None, written: Callable[[str], str]
     ) -> None:
         self._points = _Points(program, tasks)
+        self.sites = self._points.linked.sites.digest
         self._linked = self._points.linked
         self._machine = {id(code): name for name, code in machine_code()}
         self._written = written
+        self._relative_name = program.relative_name
         self._nouns = {kind: kind.__qualname__ for kind in _nouns(tasks)}
         self._numbers: dict[int, int] = {}
         self._found: list[Any] = []
@@ -319,7 +322,8 @@ class _Freezer:
             place = self._each([item.k, item.s, item.node])
             return ["crossing", *place, item.level, item.resumable]
         if kind is Span:
-            return ["span", self._written(item.source.name), item.start, item.end]
+            source = self._relative_name(item.source)
+            return ["span", self._written(source), item.start, item.end]
         if isinstance(item, (Primitive, Higher, Operation)):
             return [kind.__name__.lower(), *self._each(_procedure(item))]
         if isinstance(item, Task):
@@ -378,31 +382,35 @@ class _Thawer:
         self, program: Program, tasks: TaskSystem | None, nodes: list[Any], conceal: Conceal
     ) -> None:
         self._points = _Points(program, tasks)
+        self.sites = self._points.linked.sites.digest
         self._linked = self._points.linked
         self._machine = dict(machine_code())
-        self._sources = {conceal(source.name): source for source in program.sources}
+        self._sources = {
+            conceal(program.relative_name(source)): source for source in program.sources
+        }
         self._nouns = {kind.__qualname__: kind for kind in _nouns(tasks)}
         self._prelude = program.prelude
         self._nodes = nodes
         self._made: dict[int, Any] = {}
 
     def root(self) -> Any:
-        work = [0]
-        made = self._made
+        """Return the value of the first node. A node is looked at once before what it refers to is
+        made, and once after."""
+        work, made, begun = [0], self._made, set[int]()
         while work:
-            if len(work) > len(self._nodes):
-                raise mismatch("it is damaged (it refers to itself)")
             at = work[-1]
             if at in made:
                 work.pop()
                 continue
             node = self._nodes[at]
-            waiting = [other for other in _references(node) if other not in made]
-            if waiting:
-                work.append(waiting[0])
-            else:
+            if at in begun:
                 made[at] = self._item(node)
-                work.pop()
+                continue
+            begun.add(at)
+            waiting = [other for other in _references(node) if other not in made]
+            if not begun.isdisjoint(waiting):
+                raise mismatch("it is damaged (it refers to itself)")
+            work.extend(reversed(waiting))
         return made[0]
 
     def _get(self, reference: Any) -> Any:

@@ -42,13 +42,25 @@ def find_habits(name: str, known: Container[str]) -> tuple[Habit, ...]:
     """Return the rows of a name, the first that fits first; empty if there is none. `known` are the
     names of the prelude, which may be spelled otherwise."""
     table = _by_name()
+    calls: tuple[Habit, ...] = ()
     for key in _keys(name):
-        if key in table:
-            return table[key]
+        found = (*calls, *table.get(key, ()))
+        if key in known and key != name:
+            found = (*found, Habit((name,), f"write `{key}`", "", key))
+        if any(not each.pattern for each in found):
+            return found
+        calls = found
         here = next((one for one in _spellings(key) if one in known), None)
         if here is not None and here != name:
-            return (Habit((name,), f"write `{here}`", "", here),)
-    return ()
+            return (*calls, Habit((name,), f"write `{here}`", "", here))
+    return calls
+
+
+def find_label_hint(label: str) -> str | None:
+    """Return what to write for an argument of another language with a label; None if none has
+    it."""
+    found = _by_name().get(f":{label}", ())
+    return found[0].hint if found else None
 
 
 def find_field_hint(field: str) -> str | None:
@@ -61,6 +73,29 @@ def find_field_hint(field: str) -> str | None:
     if renamed:
         return f"write `({renamed} x)`, the value first"
     return next((each.hint for each in found if not each.pattern), found[0].hint if found else None)
+
+
+def to_directives(text: str) -> str:
+    """Return the template of another language with the directives of `format`: `%.2f` is
+    `~,2f`, `%s` and `{}` are `~a`."""
+    return re.sub(_PLACES, _directive, text)
+
+
+_PLACES = (
+    r"%%|\{\{|\}\}"
+    r"|%[-+ 0]*\d*(?:\.(\d+))?([sdifgxr])"
+    r"|\{\w*(?::[<>^]?\d*(,)?(?:\.(\d+))?f?\w?)?\}"
+)
+
+
+def _directive(found: re.Match[str]) -> str:
+    if found[0] in ("%%", "{{", "}}"):
+        return found[0][0]
+    digits = found[1] or found[4]
+    comma = ":" if found[3] else ""
+    if digits is not None:
+        return f"~,{digits}{comma}f"
+    return "~,6f" if found[2] == "f" else f"~{comma}d" if comma else "~a"
 
 
 def find_module(name: str) -> str:
@@ -85,8 +120,8 @@ def normalize(name: str) -> str:
 
 
 def _row(text: str) -> Habit:
-    *more, hint, example = text.splitlines()
-    names, pattern = " ".join(more), ""
+    *lines, hint, example = text.splitlines()
+    names, pattern = " ".join(lines), ""
     if names.startswith("(") and names.endswith(")"):
         words, _, pattern = names[1:-1].partition(" ")
         names, pattern = " ".join(words.split("|")) if words != "|>" else words, f"({pattern})"
@@ -96,9 +131,20 @@ def _row(text: str) -> Habit:
     if not pattern:
         return Habit(tuple(names.split()), f"write `{meant}`", example, meant)
     why = meant.partition(": ")[0] if meant[0].isalpha() and ": " in meant else ""
-    template = meant.removeprefix(why).removeprefix(": ")
-    hint = f"{why + ': ' if why else ''}write `{template}`"
+    template, more = _split_template(meant.removeprefix(why).removeprefix(": "))
+    hint = f"{why + ': ' if why else ''}write `{template}`{more}"
     return Habit(tuple(names.split()), hint, example, "", pattern, template, mark == "->")
+
+
+def _split_template(text: str) -> tuple[str, str]:
+    """Return the form that begins a text, and what is said behind it."""
+    depth = 0
+    for found in re.finditer(r'"(?:[^"\\]|\\.)*"|[(\[{]|[)\]}]|[^\s()\[\]{}"]+', text):
+        depth += (found[0] in "([{") - (found[0] in ")]}")
+        if depth == 0:
+            end = found.end()
+            return (text[:end], text[end:]) if text[end : end + 1] in ";:," else (text, "")
+    return text, ""
 
 
 @cache
@@ -131,6 +177,8 @@ _OWNERS = frozenset(
 def _keys(name: str) -> Iterator[str]:
     """Yield the keys of a name: itself, then without its namespace, class or module."""
     key = normalize(name)
+    if re.fullmatch(r"[a-z]+[A-Z]\w*", name):
+        yield f".{key}"
     yield key
     space, slash, member = key.rpartition("/")
     if slash and space and member:

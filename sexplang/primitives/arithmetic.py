@@ -33,6 +33,21 @@ def not_a_number(name: str, value: Value) -> Fault:
             hint = f"`string{name}?` compares texts; {hint}"
     if type(value) in LISTS and hint is None:
         hint = f"`(apply {name} xs)` calls it with the items of a list"
+        if name == "+":
+            hint = "`(append xs ys)` joins lists, `(sum xs)` adds the numbers of one"
+        elif name == "-":
+            hint = "`(filter (lambda (x) (not (member? x ys))) xs)` leaves items out"
+        elif name == "*":
+            hint = (
+                "`(map (lambda (x) (* n x)) xs)` multiplies each, `(product xs)` all; "
+                "`(flat-map (lambda (_) xs) (range n))` repeats them, `(make-list n x)` an item"
+            )
+    if type(value) in TEXTS and name in ("*", "-"):
+        hint = f"`(string-repeat s n)` repeats a text; {hint}"
+        if name == "-":
+            hint = "`(date-diff from to)` is for dates; `(string->number s)` reads a number"
+    if type(value) is bool and name == "+":
+        hint = "`(count p xs)` counts the items for which a predicate holds"
     return wrong_type(name, "numbers", value, hint)
 
 
@@ -247,14 +262,16 @@ def _division(name: str, divide: Callable[[int, int], int]) -> Callable[[Value, 
     return divide_values
 
 
-def integral(name: str, value: Value) -> int:
+def integral(
+    name: str, value: Value, hint: str = "`(floor x)` and `(round x)` drop the fraction"
+) -> int:
     """Return `value` as an integer: an exact one, or a float without a fraction."""
     if type(value) is int:
         return value
     if type(value) is float and not isnan(value) and not isinf(value) and value == int(value):
         return int(value)
     check(name, value)
-    raise wrong_type(name, "integers", value, "`(floor x)` and `(round x)` drop the fraction")
+    raise wrong_type(name, "integers", value, hint)
 
 
 def _quotient(a: int, b: int) -> int:

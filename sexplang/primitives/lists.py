@@ -40,16 +40,42 @@ _LIST_FIRST = {
 }
 """Primitives whose first argument is the list, which callers often put last."""
 
+_OF_TEXT = {
+    "nth": "(string-ref s i)",
+    "take": "(string-take s n)",
+    "drop": "(string-drop s n)",
+    "take-right": "(string-take-right s n)",
+    "drop-right": "(string-drop-right s n)",
+    "slice": "(substring s start end)`, or `(string-take-right s n)",
+    "first": "(string-ref s 0)",
+    "car": "(string-ref s 0)",
+    "rest": "(string-drop s 1)",
+    "cdr": "(string-drop s 1)",
+    "last": "(string-take-right s 1)",
+    "reverse": "(string-reverse s)",
+    "length": "(string-length s)",
+    "append": "(str a b)",
+    "distinct": "(distinct (string->list s))",
+    "frequencies": "(frequencies (string->list s))",
+    "enumerate": "(enumerate (string->list s))",
+    "sum": "(map string->number (string->list s))",
+}
+"""What to write for a text where a primitive takes a list."""
+
 
 def not_a_list(name: str, value: Value) -> Fault:
     """Return the fault for `value` where `name` takes a list."""
     hint = None
     if value is None:
         hint = "the empty list is `()`"
+    elif type(value) in TEXTS and name in _OF_TEXT:
+        hint = f"write `{_OF_TEXT[name]}` for a text"
     elif name in _LIST_FIRST and not isinstance(value, (dict, Record)):
         hint = f"the list comes first: `{_LIST_FIRST[name]}`"
     elif type(value) in TEXTS:
         hint = "`(string-length s)` and `(substring s start end)` are for strings"
+    elif name == "append":
+        hint = "an item is added in a list: `(append xs [x])`"
     elif isinstance(value, (dict, Record)):
         hint = "`(keys t)` and `(values t)` make lists of a table"
     return wrong_type(name, "a list", value, hint)
@@ -81,7 +107,15 @@ def cons(item: Value, items: Value) -> Value:
         if len(items) < LIST_ITEMS:
             return with_first(item, items)
         raise too_many_items("cons", len(items) + 1)
-    hint = f"a pair is a list of two: `[{abbreviate(item)} {abbreviate(items)}]`"
+    hint = (
+        f"a pair is a list of two: `[{abbreviate(item)} {abbreviate(items)}]`, and "
+        "`(second pair)` reads its value"
+    )
+    if type(item) in LISTS:
+        hint = (
+            "the item comes first: `(cons x xs)`; `fold` gives what was so far first: "
+            "`(fold (lambda (acc x) (cons x acc)) [] xs)`"
+        )
     raise not_a_list("cons", items) if items is None else wrong_type("cons", "a list", items, hint)
 
 
@@ -233,6 +267,8 @@ def assoc(key: Value, pairs: Value) -> Value:
 
 
 def index_of(items: Value, item: Value) -> Value:
+    if type(items) in TEXTS and type(item) in TEXTS:
+        raise wrong_type("index-of", "a list", items, "write `(string-index s part)` for a text")
     for at, other in enumerate(_search_items("index-of", items)):
         if equal(item, other):
             return at

@@ -158,6 +158,10 @@ def to_text(a: Value, radix: Value = MISSING) -> Value:
     if radix is MISSING and type(a) is int and -0x3FFFFFFF < a < 0x3FFFFFFF:
         return repr(a)
     check("number->string", a)
+    if type(a) is float and type(radix) is int and radix != 10:
+        call = f'`(format "~,{radix}f" x)`'
+        hint = f"{call} writes {radix} digits behind the point; {radix} is a radix here"
+        integral("number->string", a, hint)
     base = 10 if radix is MISSING else _radix("number->string", radix)
     if base == 10:
         if type(a) is int:

@@ -206,6 +206,17 @@ _ELEMENTARY: tuple[_Row, ...] = (
     ("atan", "arc_tangent", "y [x]", "In radians. (atan 1 1) ;=> 0.7853981633974483"),
 )
 
+_VECTORS: tuple[_Row, ...] = (
+    ("vector-dot", "dot", "a b", "The dot product. (vector-dot [1 2] [3 4]) ;=> 11.0"),
+    ("vector-cosine", "cosine", "a b", "From -1 to 1. (vector-cosine [2 0] [1 0]) ;=> 1.0"),
+    (
+        "vector-nearest",
+        "nearest",
+        "k query vectors",
+        "Pairs. (vector-nearest 1 [1 0] [[0 1] [2 0]]) ;=> [[1 1.0]]",
+    ),
+)
+
 _FORMATS: tuple[_Row, ...] = (
     ("format", "format_text", "template x …", '(format "~a of ~s" 1 "x") ;=> "1 of \\"x\\""'),
 )
@@ -239,6 +250,7 @@ ON_DEMAND: tuple[tuple[str, Callable[..., Value], str, str], ...] = tuple(
         ("encodings", _ENCODINGS),
         ("collections", _COLLECTIONS),
         ("elementary_functions", _ELEMENTARY),
+        ("vectors", _VECTORS),
         ("formats", _FORMATS),
         ("types", _TYPES),
     )

@@ -84,7 +84,12 @@ _TEXT: tuple[_Row, ...] = (
         "s [separator]",
         'Without a separator, at white space. (string-split "a,b" ",") ;=> ["a" "b"]',
     ),
-    ("string-join", strings.join, "xs [separator]", '(string-join ["a" "b"] ", ") ;=> "a, b"'),
+    (
+        "string-join",
+        strings.join,
+        "xs [separator]",
+        'Without a separator, by a space. (string-join ["a" "b"] ", ") ;=> "a, b"',
+    ),
     ("string-trim", strings.trim, "s", 'Without white space around. (string-trim " a ") ;=> "a"'),
     ("string-upcase", strings.upcase, "s", '(string-upcase "a") ;=> "A"'),
     ("string-downcase", strings.downcase, "s", '(string-downcase "A") ;=> "a"'),

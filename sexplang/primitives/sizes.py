@@ -80,5 +80,24 @@ def whole(name: str, what: str, value: Value) -> int:
     if type(value) is not int:
         raise wrong_type(name, f"an exact integer as its {what}", value, exact_twin(value))
     if value < 0:
-        raise out_of_range(name, f"its {what} is {abbreviate(value)}, which is below 0")
+        hint = _from_the_end(name, what, -value)
+        raise out_of_range(name, f"its {what} is {abbreviate(value)}, which is below 0", hint)
     return value
+
+
+def _from_the_end(name: str, what: str, n: int) -> str | None:
+    """Return what to write for a place that other languages count from the end."""
+    is_text = name.startswith(("string-", "substring"))
+    subject, prefix = ("s", "string-") if is_text else ("xs", "")
+    right = f"`({prefix}take-right {subject} {abbreviate(n)})`"
+    left = f"`({prefix}drop-right {subject} {abbreviate(n)})`"
+    if what == "index":
+        first = f"`(last {subject})` is the last one, " if not is_text else ""
+        return f"nothing counts from the end: {first}{right} gives the last {abbreviate(n)}"
+    if what == "start" or name in ("drop", "string-drop"):
+        return f"nothing counts from the end: {right} gives the last {abbreviate(n)}"
+    if what == "end":
+        return f"nothing counts from the end: write `({name} {left[1:-1]} start)`"
+    if name in ("take", "string-take"):
+        return f"nothing counts from the end: {left} leaves out the last {abbreviate(n)}"
+    return None

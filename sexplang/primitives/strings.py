@@ -124,7 +124,11 @@ def substring(value: Value, start: Value, end: Value = None) -> Value:
     last = len(text) if end is None else whole("substring", "end", end)
     if not first <= last <= len(text):
         raise out_of_range(
-            "substring", f"{first} to {last} does not lie in a string of {len(text)} code points"
+            "substring",
+            f"{first} to {last} does not lie in a string of {len(text)} code points",
+            f"`(string-drop s {first})` gives all that is left"
+            if first <= len(text) < last
+            else None,
         )
     return text[first:last]
 
@@ -138,7 +142,7 @@ def split(value: Value, separator: Value = MISSING) -> Value:
     return tuple(text.split(between)) if between else tuple(text)
 
 
-def join(values: Value, separator: Value = "") -> Value:
+def join(values: Value, separator: Value = " ") -> Value:
     if type(values) not in LISTS:
         raise wrong_type("string-join", "a list of strings", values, "`(string-join xs separator)`")
     between = content("string-join", separator)

@@ -24,6 +24,17 @@ _TABLE_FIRST = {
 }
 
 
+_OF_LISTS = {
+    "put": "(put-in xs [i] x)",
+    "remove": "(delete x xs)",
+    "has-key?": "(member? x xs)",
+    "keys": "(range (length xs))",
+    "entries": "(enumerate xs)",
+    "merge": "(append xs ys)",
+}
+"""What to write for a list where a primitive takes a table."""
+
+
 def fields(name: str, value: Value) -> dict[str, Value]:
     """Return the table that `value` is, or reads like. Raises Fault."""
     if isinstance(value, dict):
@@ -33,6 +44,8 @@ def fields(name: str, value: Value) -> dict[str, Value]:
     hint = "`(put {} key value)` makes a table" if value is None else None
     if name in _TABLE_FIRST and isinstance(value, (*TEXTS, Symbol)):
         hint = f"the table comes first: `{_TABLE_FIRST[name]}`"
+    if name in _OF_LISTS and type(value) in LISTS:
+        hint = f"write `{_OF_LISTS[name]}` for a list"
     raise wrong_type(name, "a table", value, hint)
 
 
@@ -92,10 +105,23 @@ def _look(name: str, value: Value, key: Value) -> Value:
     if type(value) not in LISTS:
         is_key = isinstance(value, (*TEXTS, Symbol)) and isinstance(key, (dict, Record, *LISTS))
         hint = f"the table comes first: `({name} t {abbreviate(value)})`" if is_key else None
+        if type(value) in TEXTS and type(key) is int:
+            hint = "write `(string-ref s i)` for a text"
         raise wrong_type(name, f"a table or a list to find {abbreviate(key)} in", value, hint)
     if type(key) is not int:
-        raise wrong_type(name, "an index to find in a list", key)
+        raise wrong_type(name, "an index to find in a list", key, _hint_of_pairs(value))
     return value[key] if 0 <= key < len(value) else _ABSENT
+
+
+def _hint_of_pairs(items: Any) -> str | None:
+    """Return what to write for a key of a list of pairs, None for another list."""
+    first: Any = items[0] if len(items) else None
+    if type(first) not in LISTS or len(first) != 2:
+        return None
+    return (
+        "this is a list of pairs: write `(second (assoc key pairs))`, or make a table of it, "
+        "`(get (from-entries pairs) key)`"
+    )
 
 
 def put(table: Value, key: Value, value: Value) -> Value:
@@ -115,6 +141,8 @@ def remove(table: Value, key: Value) -> Value:
         raise wrong_type(
             "remove", "a table", table, "`(filter (lambda (x) (not (p x))) xs)` leaves items out"
         )
+    if type(key) in LISTS and not isinstance(table, (dict, Record)):
+        raise wrong_type("remove", "a table", table, "`(delete x xs)` leaves an item out")
     made = fields("remove", table).copy()
     made.pop(key_text("remove", key), None)
     return made

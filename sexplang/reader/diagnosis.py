@@ -10,6 +10,7 @@ from itertools import islice
 
 from sexplang.reader import reader_diagnostics
 from sexplang.reader.characters import Flaw, find_hidden
+from sexplang.reader.foreign_marks import find_hint
 from sexplang.reader.parser import DEEPER, MAKERS, Forms
 from sexplang.reader.scanner import StopDiagnosis, Token, scan, tell_hidden
 from sexplang.terms.classes.node import define, field
@@ -140,8 +141,15 @@ class _Walk:
         try:
             maker(self.forms, word[1], start, end)
         except Flaw as flaw:
-            if end - start == 1 and kind == "LABEL" and self.last[0] == "NAME":
+            if end - start == 1 and kind == "LABEL" and self.last[0] in _CLOSING:
+                flaw.hint = "no colon stands before a body: leave it out"
+            elif end - start == 1 and kind == "LABEL" and self.last[0] == "NAME":
                 flaw.hint = f"write `{self.text[slice(*self.last[1:])]}:`"
+            frame = self.frames[-1]
+            flaw.hint = (
+                find_hint(self.text, start, end, frame.opening, frame.empty and not frame.marks)
+                or flaw.hint
+            )
             stop = end if flaw.end is None else start + flaw.end
             self.tell(reader_diagnostics.report_flaw(self.span(start + flaw.start, stop), flaw))
             return False
@@ -192,6 +200,7 @@ class _Walk:
         word = self.text[first[1] : first[2]]
         if first is token and first[0] in ("NAME", "WORD") and ":" in word:
             # `{n:3}`: a label and its value in one word; the next entry may be right.
+            frame.complained = frame.complained or word.startswith(":")
             if first[0] == "NAME" and not word.startswith(":"):
                 self.tell(reader_diagnostics.label_needs_space(self.span(*first[1:]), word))
         elif not frame.complained and not _COLON.match(self.text, token[2]):

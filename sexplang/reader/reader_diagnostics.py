@@ -88,11 +88,14 @@ def mark_after_word(span: Span, word: str, after: str) -> Diagnostic:
             (Label(span, "a label ends at white space or a bracket"),),
             hint=f"write `{word} {after}…`",
         )
+    hint = f"text is written in double quotes; else put a space before `{after}`"
+    if word == "#" and after == "'":
+        hint = "a function is its name, or its lambda, alone: leave `#'` out"
     return Diagnostic(
         "bad-symbol",
         f"`{after}` directly after `{word}`",
         (Label(span, "a symbol ends at white space or a bracket"),),
-        hint=f"text is written in double quotes; else put a space before `{after}`",
+        hint=hint,
     )
 
 

@@ -202,7 +202,6 @@ _MARKS = {
     "#false": "write `false`",
     "#!eof": "there is no end-of-file value; write `nil`",
     "#nil": "write `nil`",
-    "#": "write a vector as `[…]`; lists and vectors are one kind of value",
 }
 
 
@@ -210,15 +209,15 @@ def _unknown_mark(text: str) -> Flaw:
     hint = _MARKS.get(text)
     if text.startswith("#\\"):
         hint = f'a character is a string of one: write `"{text[2:3] or "a"}"`'
-    elif text.startswith("#:"):
-        hint = f"write `{text[2:] or 'name'}:`"
     elif re.fullmatch(r"#[xXbBoOdDeEiI].+", text):
         hint = "write the number in decimal"
     return Flaw(
         "bad-symbol",
         f"`{_short(text)}` means nothing here",
         "a symbol cannot begin with `#`",
-        hint or "`#t`, `#f`, `#;form` and `#| comment |#` are all that begins with `#`",
+        hint
+        or "`#t`, `#f`, `#;form` and `#| comment |#` are all that begins with `#`; a comment "
+        "begins with `;`",
     )
 
 

@@ -37,7 +37,7 @@ def terms_of(
     data = attributes(limits or Limits())
     who = evolve(models or Models(), credentials={})
     return Terms(
-        sources=tuple([(each.name, each.text) for each in program.sources]),
+        sources=tuple([(program.relative_name(each), each.text) for each in program.sources]),
         inputs=inputs,
         limits={name: value for name, value in data.items() if name != "held"},
         budget=budget,

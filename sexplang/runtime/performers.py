@@ -80,7 +80,7 @@ def performers(
         "list-files": lambda request: _list(request, permissions),
         "run-script": make_run_script(permissions),
         "search-memory": lambda request: _search(request, settings),
-        "tool": _make_tool(settings.tools, settings.servers),
+        "tool": _make_tool(settings.tools, settings.servers, settings.on_event),
         "model": make_model(
             settings.models,
             permissions,
@@ -155,7 +155,9 @@ def _search(request: Request, settings: Settings) -> Any:
     return search(asked, settings.memory, settings.permissions)
 
 
-def _make_tool(tools: Mapping[str, Tool], servers: "Servers | None") -> Performer:
+def _make_tool(
+    tools: Mapping[str, Tool], servers: "Servers | None", on_event: Watch | None
+) -> Performer:
     def perform(request: Request) -> Any:
         name, inputs = (*request.arguments, None, None)[:2]
         if not isinstance(name, str):
@@ -166,7 +168,7 @@ def _make_tool(tools: Mapping[str, Tool], servers: "Servers | None") -> Performe
             )
         tool = tools.get(name)
         if tool is None and servers is not None:
-            tool = servers.tool(name)
+            tool = servers.tool(name, world.make_progress_report(request, on_event))
         if tool is None:
             known = ", ".join(sorted(tools)) or "none"
             raise refuse(

@@ -71,6 +71,15 @@ def make_progress(on_event: Watch | None) -> Performer:
     return perform
 
 
+def make_progress_report(
+    request: Request, on_event: Watch | None
+) -> Callable[[str, float | None], None] | None:
+    """Return a function that reports the progress of a request, if anyone watches."""
+    if on_event is None:
+        return None
+    return lambda words, fraction: on_event(Progressed(request, words, fraction))
+
+
 def now(request: Request) -> float:
     """Perform `(now)`: UTC seconds."""
     return time()

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from sexplang.schemas.schema import WORDS, schema_problem
+from sexplang.schemas.type_parts import fields_of, find_unknown_field
 from sexplang.schemas.values import misfit_of
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Diagnostic, Label, Severity
@@ -91,6 +92,7 @@ def _all(template: Template) -> Iterator[Finding]:
     yield from _settings(template)
     for part, text in _texts(template):
         yield from _placeholders(template, part, text)
+        yield from _fields(template, part, text)
 
 
 def _whole(template: Template) -> Iterator[Finding]:
@@ -361,6 +363,21 @@ def _placeholder(placeholder: Placeholder, names: dict[str, None], part: str) ->
             code, title = "bad-placeholder", f"{shown} is not a parameter or a path into one"
             hint = f"write {{{{name}}}} or {{{{name.field[0]}}}}; or {_ESCAPE}"
     return Finding(code, title, hint, part, raw)
+
+
+def _fields(template: Template, part: str, text: str) -> Iterator[Finding]:
+    """Find placeholders that name a field which the type of the parameter does not have."""
+    for slot in {slot.raw: slot for slot in slots_of(text) if slot.steps}.values():
+        param = template.param(slot.name)
+        if param is None or param.schema is None:
+            continue
+        found = find_unknown_field(param.schema, slot.steps)
+        if found is not None:
+            index, pointer = found
+            name = str(slot.steps[index])
+            title = f"{slot.raw[:40]} leads nowhere: its type has no field `{name}`"
+            hint = did_you_mean(name, fields_of(param.schema, pointer)) or None
+            yield Finding("unknown-field", title, hint, part, slot.raw, "warning")
 
 
 def _show(placeholder: Placeholder) -> str:

@@ -5,7 +5,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from sexplang.terms.classes.node import field, frozen, node
 from sexplang.terms.core import Core
-from sexplang.terms.source import Source, Span
+from sexplang.terms.source import Source, Span, relative_name
 from sexplang.terms.values.text import text
 from sexplang.terms.values.value import Operation, Procedure, Task, Value
 
@@ -201,6 +201,11 @@ class Program:
 
     def __repr__(self) -> str:
         return f"Program({self.units[-1].name!r})"
+
+    def relative_name(self, source: Source) -> str:
+        """Return the name of a source from the folder of the main file: it is the same wherever the
+        files are, and however they were named."""
+        return relative_name(source.name, self.sources[0].name) if self.sources else source.name
 
     def has_tool(self, name: str) -> bool:
         """Return whether a model may have a task or a function of the program as the tool of this

@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from functools import cached_property
+from posixpath import normpath
 from typing import Any
 
 from sexplang.terms.classes.node import define, field, frozen, node
@@ -53,6 +54,18 @@ class Source:
             starts.append(at + 1)
             at = self.text.find("\n", at + 1)
         return starts
+
+
+def relative_name(name: str, main: str) -> str:
+    """Return the name of a file as seen from the folder of the main file, however both are spelled.
+    A name of the library stays."""
+    if is_library(name) or name.startswith("<") or name.startswith("/") != main.startswith("/"):
+        return name
+    parts, around = normpath(name).split("/"), normpath(main).split("/")[:-1]
+    shared = 0
+    while shared < min(len(parts) - 1, len(around)) and parts[shared] == around[shared]:
+        shared += 1
+    return "/".join([*[".."] * (len(around) - shared), *parts[shared:]])
 
 
 @frozen

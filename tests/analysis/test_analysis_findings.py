@@ -92,7 +92,7 @@ def test_what_no_run_comes_to_is_found(text, part):
     "text",
     [
         "(define-input a) (if a 1 2)",
-        "(when (list) 1)",
+        "(define-input xs) (when (get xs 0) 1)",
         "(cond (else 1))",
         "(handle (begin (raise 1) 2) ((error e) k (k 1)))",
         "(try 1 (catch (e turns) 2) (catch (e) 3))",

@@ -36,6 +36,8 @@ SHOWN = {
     ("wrong-type", "3"),
     ("wrong-type", '{task: "one"}'),
     ("wrong-type", "5"),
+    # A failure that a page catches.
+    ("never-fits", '"1"'),
     # A value of a key that stands twice.
     ("unused-value", '{name: "tea" name: "coffee"}'),
     # A parameter that shows how one is written.

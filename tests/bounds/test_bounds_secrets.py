@@ -350,6 +350,8 @@ def test_a_program_names_no_credential(tmp_path):
     ("own", "project", "said"),
     [
         ("", '[mcp.a]\ncommand = "b"\nenv = {A = "secret:CANARY"}', "only a person gives a secret"),
+        ("", '[mcp.a]\nurl = "http://b"\nheaders = {A = "secret:CANARY"}', "--mcp 'a={url"),
+        ("", '[mcp.a]\nurl = "http://b"\nheaders = {A = "B secret:CANARY"}', "--allow-net b, or"),
         ("", '[secrets]\nnames = ["CANARY"]', "only a person says what is a secret"),
         ("", '[models]\na = "http://me:long-enough@host#m"', "holds a credential, which only"),
         ('[secrets]\nnames = ["SHORT"]', "", "`SHORT` is shorter than 8 characters"),
@@ -357,6 +359,7 @@ def test_a_program_names_no_credential(tmp_path):
         ("[secrets]\nnames = [1]", "", "is that of a variable of the environment"),
         ('[mcp.a]\ncommand = "b"\nenv = {A = "secret:SHORT"}', "", "`SHORT` is shorter than 8"),
         ('[mcp.a]\ncommand = "b"\nenv = {A = "secret:NO"}', "", "the environment has no `NO`"),
+        ('[mcp.a]\nurl = "http://b"\nheaders = {A = "secret:NO"}', "", "type: export NO=VALUE"),
     ],
 )
 def test_a_person_declares_what_is_a_secret(own, project, said, tmp_path):

@@ -66,7 +66,9 @@ def test_input_from_a_prompt_cache_is_input(tmp_path):
     with MessagesServer({**WHOLE, "usage": usage}) as server:
         done = ran(server, "(ask 50) 1", "--budget", "tokens=1000", path=path)
 
-    assert "model claude-opus-5-5: 1 call, 95 tokens in, 9 out" == summary_of(done)
+    assert "model claude-opus-5-5: 1 call, 95 tokens in (20 from the cache), 9 out" == summary_of(
+        done
+    )
     assert "budget: 104 of 1,000 tokens" in done.stderr
     assert 95 == report_of(path)["tokens_in"]
 

@@ -1,6 +1,7 @@
 """Programs and conversations with tools of MCP servers, from Python and from the command."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from support import mcp_server, odd_mcp_server
 from support.command import SEXPLANG, sexplang
 from support.markdown import ROOT
+from support.odd_mcp_http import OddServer
 
 import sexplang as package
 from sexplang import Permissions
@@ -224,6 +226,8 @@ def test_the_person_has_a_configuration_as_well(project, tmp_path):
         ("system=x", "call it `files`, say"),
         ("demo='x", "close it, or take it away"),
         ("demo=http://", "write it like http://127.0.0.1:8000/mcp"),
+        ("demo={url = 3", 'write --mcp \'docs={url = "http://HOST:PORT/mcp", headers = {NAME'),
+        ('demo={url = "http://h", headers = {A = "secret:NO_SUCH"}}', "type: export NO_SUCH=VALUE"),
     ],
 )
 def test_an_option_that_names_no_server_is_misuse(given, hint):
@@ -233,6 +237,22 @@ def test_an_option_that_names_no_server_is_misuse(given, hint):
     assert 2 == done.returncode
     assert "bad-server" in done.stderr
     assert f"= hint: {hint}" in done.stderr
+
+
+def test_a_table_names_a_server_with_headers(tmp_path):
+    """As in the configuration, and in place of a project's, which sends no secret."""
+    with OddServer() as server:
+        table = f'{{url = "{server.url}", headers = {{Authorization = "Bearer secret:TEA"}}}}'
+        (tmp_path / "sexplang.toml").write_text(f"[mcp]\nodd = {table}\n")
+        words = ["run", "-e", '(tool "odd:ping" {})', "--allow-net", "127.0.0.1"]
+        refused = sexplang(*words, cwd=tmp_path, TEA="odd-4c1d9e77")
+        typed = shlex.split(refused.stderr.partition("hint: type: ")[2].partition(", or move")[0])
+        done = sexplang(*words[:3], *typed, cwd=tmp_path, TEA="odd-4c1d9e77")
+
+    assert (2, 0) == (refused.returncode, done.returncode), done.stderr
+    assert "only a person gives a secret to a server" in refused.stderr
+    assert "pong\n" == done.stdout
+    assert {"Bearer odd-4c1d9e77"} == {each["authorization"] for each in server.headers}
 
 
 def test_a_server_that_is_named_twice_is_misuse():

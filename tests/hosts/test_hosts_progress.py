@@ -131,6 +131,18 @@ def test_a_terminal_shows_what_is_at_work_and_clears_it():
     ]
 
 
+def test_the_progress_of_a_tool_is_shown_beside_it():
+    """What its server reports; that of the program has a line of its own."""
+    progress = begun(live=True)
+    progress(started("1", "tool"))
+    progress(Progressed(asked("1", "tool"), "page 3", 0.25))
+    first, second = lines_of(progress)
+    progress.close()
+
+    assert re.fullmatch(r"… tool  0\.\d s  page 3 25%", first)
+    assert second.startswith("1 running")
+
+
 def test_what_runs_is_shown_however_much_waits():
     """A call that has waited is shown among the others once it is made."""
     progress = begun(live=True)

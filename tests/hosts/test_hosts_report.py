@@ -21,6 +21,7 @@ from support.recorded import (
     rows_of,
 )
 
+import sexplang as api
 from sexplang.runtime.journal.recording_reader import read_recording
 from sexplang.runtime.models.adapters.replay import read_recorded_run as recorded_replies
 from sexplang.runtime.refusal import Refusal
@@ -52,6 +53,19 @@ def test_the_rows_of_the_page_are_those_of_the_journal(tmp_path, program, replie
         re.search(r"\d m?s$", row.xpath("string(summary//span[@class='num'])")) for row in rows
     )
     assert all(1 == len(row.xpath("summary//*[local-name()='rect']")) for row in rows)
+
+
+def test_embeddings_are_texts_and_a_number_of_vectors(tmp_path):
+    """Nobody reads vectors."""
+    text = '(import std/vectors) (length (embed ["green tea" "a cup"]))'
+    path = tmp_path / "run.jsonl"
+    count = api.run(text, model=[{"embeddings": 7}], record=path)
+    _, page = page_of(path)
+    talk = page.xpath("string(//div[@class='talk'])")
+
+    assert 2 == count
+    assert "green tea" in talk and "a cup" in talk
+    assert "2 vectors of 7 numbers" in talk and "0.0" not in talk
 
 
 def test_a_plan_is_shown_whole(plan):

@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+from contextlib import chdir
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -181,6 +183,33 @@ def test_a_run_of_another_program_is_refused():
     with pytest.raises(Fault, match="another program") as refused:
         thaw(built("(print 2)"), frozen)
     assert refused.value.code == "frozen-mismatch"
+
+
+def test_a_run_goes_on_wherever_its_files_are(tmp_path):
+    """The names of sources count from the folder of the main file, however that was named."""
+    text = '(import "lib/u.sexp") (import "../v.sexp") (define-effect (ask)) (str (ask) one two)'
+    for place in ("a", "b/c"):
+        (tmp_path / place / "x/lib").mkdir(parents=True)
+        (tmp_path / place / "x/p.sexp").write_text(text)
+        (tmp_path / place / "x/lib/u.sexp").write_text("(define one 1)")
+        (tmp_path / place / "v.sexp").write_text("(define two 2)")
+    allowed = sexplang.Permissions(read=[str(tmp_path)])
+    frozen = sexplang.freeze(
+        sexplang.start(sexplang.build(tmp_path / "a/x/p.sexp", permissions=allowed))
+    )
+    with chdir(tmp_path):
+        there = sexplang.build(Path("b/c/../c/x/p.sexp"), permissions=allowed)
+
+    assert "312" == sexplang.run(sexplang.thaw(there, frozen), effects={"ask": lambda: 3})
+
+
+def test_a_run_whose_code_stands_elsewhere_is_refused():
+    """Another compiler may number the nodes of the same program in another way."""
+    frozen = freeze(begun("(print 1)")) | {"sites": "0" * 64}
+    frozen["seal"] = _seal({name: frozen[name] for name in frozen if name != "seal"}, None)
+
+    with pytest.raises(Fault, match="the compiler is another one"):
+        thaw(built("(print 1)"), frozen)
 
 
 def test_a_run_of_the_version_before_is_refused_by_name():

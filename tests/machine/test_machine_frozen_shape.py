@@ -4,9 +4,11 @@ from hashlib import sha256
 from importlib import import_module
 from pkgutil import walk_packages
 
+from support.running import begun
+
 import sexplang.machine
 from sexplang.machine import Limits
-from sexplang.machine.frozen_runs import _VERSION, _nouns, machine_code
+from sexplang.machine.frozen_runs import _VERSION, _nouns, freeze, machine_code
 from sexplang.machine.stack import Ctx
 from sexplang.pipeline.pipeline import tasks
 from sexplang.terms.classes.node import fields
@@ -26,13 +28,14 @@ SHAPES = {
     11: "d75dd99d81c6dd79",
     12: "25bd113bddc67eb7",
     13: "980a641fe95a719a",
+    14: "3403aff664ff3726",
 }
 """The digest of the shape, by version; the last is today's."""
 
 
 def shape():
     """Each class that a frozen run may hold, with its fields in their order, and of what class they
-    are where it is only one; and the names of the machine's code."""
+    are where it is only one; the names of the machine's code; the keys of a frozen run."""
     lines = []
     for kind in (*_nouns(tasks()), Ctx, Limits, Record):
         notes = {}
@@ -45,6 +48,7 @@ def shape():
     for module in walk_packages(sexplang.machine.__path__, "sexplang.machine."):
         import_module(module.name)  # some are loaded at their first use
     lines += [name for name, _ in machine_code()]
+    lines.append(f"frozen({', '.join(freeze(begun('(print 1)')))})")
     return "\n".join(sorted(lines))
 
 

@@ -373,17 +373,20 @@ def test_an_index_of_a_newer_version_is_not_touched(tmp_path):
     assert "newer version" in memory.search("tea")["error"].fields["message"]
 
 
-def aged(memory):
-    """Makes an index one of version 1, which left it to SQLite to say what a word is."""
+def aged(memory, version=1):
+    """Makes an index one of version 2, which had no vectors, or of version 1, which left it to
+    SQLite to say what a word is."""
     connection = sqlite3.connect(memory.index)
     with connection:
-        connection.execute("drop table words")
-        connection.execute(
-            """create virtual table words using fts5 (
-            names, summary, identifiers, facts, tokenize = 'porter unicode61')"""
-        )
-        connection.execute("insert into words (rowid, summary) select id, summary from files")
-        connection.execute("pragma user_version = 1")
+        connection.execute("drop table vectors")
+        if version == 1:
+            connection.execute("drop table words")
+            connection.execute(
+                """create virtual table words using fts5 (
+                names, summary, identifiers, facts, tokenize = 'porter unicode61')"""
+            )
+            connection.execute("insert into words (rowid, summary) select id, summary from files")
+        connection.execute(f"pragma user_version = {version}")
     connection.close()
 
 
@@ -394,14 +397,15 @@ def version(memory):
     return found_
 
 
+@pytest.mark.parametrize("old", [1, 2])
 @pytest.mark.parametrize("use", ["search", "add", "update", "entries"])
-def test_an_index_of_an_older_version_is_renewed(tmp_path, use):
+def test_an_index_of_an_older_version_is_renewed(tmp_path, use, old):
     """By whatever is done with it first; nothing that was known is lost."""
     folder = filled(tmp_path, FILES | {"wide.md": "# Die Straße\n"})
     memory = indexed(folder)
     memory.update({"/else/where.md": "Porcelain."})
     known = memory.entries()
-    aged(memory)
+    aged(memory, old)
     {
         "search": lambda: memory.search("street"),
         "add": lambda: memory.add(folder / "src"),

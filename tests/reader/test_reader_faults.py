@@ -55,6 +55,16 @@ a ⟦#;⟧                      | mark-without-form    | write `;`
 ⟦don⟧'t                     | bad-symbol           | double quotes
 ⟦#true⟧                     | bad-symbol           | write `true`
 ⟦#⟧(1 2)                    | bad-symbol           | […]
+⟦#⟧(* % 2)                  | bad-symbol           | (lambda (x) (* x 2))
+(+ 1 2) ⟦#⟧ three           | bad-symbol           | begins with `;`
+(sort xs ⟦#⟧'<)             | bad-symbol           | leave `#'` out
+(re-find ⟦#⟧"a" s)          | bad-symbol           | a pattern is a text
+(get t ⟦:a⟧)                | leading-colon        | write `"a"`
+(put t ⟦:a⟧ 1)              | leading-colon        | write `"a"`
+(map ⟦:a⟧ rows)             | leading-colon        | (lambda (x) x.a)
+(⟦:a⟧ t)                    | leading-colon        | (get t "a")
+(reduce + xs ⟦:start⟧ 1)    | leading-colon        | (slice xs start end)
+(lambda (x)⟦:⟧ x)           | bad-label            | leave it out
 a⟦#|⟧b                      | bad-symbol           | space before
 ⟦a#⟧;b                      | bad-symbol           | `a# ;`
 ⟦“⟧hi                       | bad-character        | write `"`

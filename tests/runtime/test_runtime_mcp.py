@@ -49,10 +49,11 @@ def address():
 
 @pytest.fixture(scope="module")
 def servers(folder, address):
-    """The same server twice: as `pipe` and as `net`."""
+    """The same server in three ways: as `pipe`, as `net` in events and as `json`."""
     given = {
         "pipe": {"command": PYTHON, "args": STDIO, "env": {"COLOUR": "green"}},
         "net": {"url": address},
+        "json": {"url": address.replace("/mcp", "/json"), "headers": {"x-colour": "blue"}},
     }
     allowed = Permissions(folder=folder, run=[PYTHON], net=["127.0.0.1"])
     made = Servers(servers_of(given), allowed)
@@ -98,7 +99,7 @@ def test_tools_are_described_with_their_schemas(servers, name):
     assert ("object", ("a", "b")) == (schema["type"], schema["required"])
 
 
-@pytest.mark.parametrize("name", ["pipe", "net"])
+@pytest.mark.parametrize("name", ["pipe", "net", "json"])
 def test_a_program_calls_a_tool(servers, name):
     """What comes back is plain data: blocks with an image, what is structured, else text."""
     assert Done({"result": 5}) == called(servers, f"{name}:add", {"a": 2, "b": 3})
@@ -116,7 +117,7 @@ def test_a_program_calls_a_tool(servers, name):
     ]
 
 
-@pytest.mark.parametrize("name", ["pipe", "net"])
+@pytest.mark.parametrize("name", ["pipe", "net", "json"])
 def test_a_tool_that_fails_is_an_error_of_the_tool(servers, name):
     """With its own words; the server goes on."""
     reason, code, message = refused(servers, f"{name}:refuse", {"why": "it is late"})
@@ -191,6 +192,29 @@ def test_a_server_that_dies_is_an_error_and_begins_anew(serving):
     assert Done({"result": 2}) == called(servers, "pipe:add", {"a": 1, "b": 1})
 
 
+def test_a_server_that_ended_between_two_calls_is_started_again(serving):
+    """Nothing was sent to it, so nothing failed."""
+    servers = serving({"odd": odd("retires")})
+
+    assert Done("pong") == called(servers, "odd:ping")
+    time.sleep(0.2)
+    assert Done("pong") == called(servers, "odd:ping")
+
+
+def test_a_call_in_whose_midst_a_server_died_is_repeated_if_the_server_says_it_may_be(
+    serving, tmp_path
+):
+    """Once; any other may have been done, and its error says so."""
+    mark, safe = tmp_path / "mark", tmp_path / "safe"
+    given = {"odd": odd("stumbles", str(mark)), "safe": odd("stumbles safely", str(safe))}
+    servers = serving(given)
+
+    hint = error_of(called(servers, "odd:ping"))["hint"]
+    assert "look whether it was done before you call it again" in hint
+    assert Done("pong") == called(servers, "safe:ping")
+    assert ("x", "xx") == (mark.read_text(), safe.read_text())
+
+
 def test_a_call_has_its_time(serving, address, tmp_path):
     """Then it is an error, and cancelled."""
     servers = serving({"net": {"url": address, "timeout": 0.3}}, net=["127.0.0.1"])
@@ -201,8 +225,9 @@ def test_a_call_has_its_time(serving, address, tmp_path):
     assert "within 0.3 seconds" in message
 
 
-def test_a_call_does_not_wait_longer_for_its_server(serving):
+def test_a_call_does_not_wait_longer_for_its_server(monkeypatch, serving):
     """Whoever begins has more patience: a server may take its time to be there once."""
+    monkeypatch.setattr(stdio, "PATIENCE", 0.3)
     reason, code, message = refused(serving({"odd": {**odd("mute"), "timeout": 0.3}}), "odd:ping")
 
     assert ("tool_execution_error", "mcp-timeout") == (reason, code)
@@ -240,30 +265,133 @@ def test_what_a_server_says_is_bounded(servers, name, tmp_path):
     assert Done({"result": 2}) == called(servers, f"{name}:add", {"a": 1, "b": 1})
 
 
+# -- Resources, prompts, progress, headers
+
+
+def test_resources_are_listed_and_read(servers):
+    """By the protocol's own methods, which are called as tools are."""
+    listed = called(servers, "net:resources/list").value
+    assert ["file:///tea.txt", "file:///dot.png"] == [each["uri"] for each in listed]
+    assert ("text/plain", "How tea is made.") == (listed[0]["mimeType"], listed[0]["description"])
+    (template,) = called(servers, "net:resources/templates/list").value
+    assert "cups://{number}" == template["uriTemplate"]
+
+    assert Done("Boil water.") == called(servers, "pipe:resources/read", {"uri": "file:///tea.txt"})
+    assert Done("cup 3") == called(servers, "json:resources/read", {"uri": "cups://3"})
+    (image,) = called(servers, "net:resources/read", {"uri": "file:///dot.png"}).value
+    assert ("image", mcp_server.PICTURE) == (image["type"], image["source"]["data"])
+    assert "tool-failed" == refused(servers, "net:resources/read", {"uri": "file:///no.txt"})[1]
+
+
+def test_prompts_are_messages(servers):
+    (prompt,) = called(servers, "net:prompts/list").value
+    assert ("brew", "leaves") == (prompt["name"], prompt["arguments"][0]["name"])
+
+    asked = {"name": "brew", "arguments": {"leaves": "Assam"}}
+    assert Done(({"role": "user", "content": "Brew Assam."},)) == called(
+        servers, "net:prompts/get", asked
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "inputs", "words"),
+    [
+        ("resources/read", {}, "uri: Field required"),
+        ("resources/read", {"uri": 3}, "uri: Input should be a valid string"),
+        ("resources/list", {"path": "x"}, "there is no `path`"),
+        ("prompts/get", {"name": "brew", "arguments": {"leaves": 3}}, "should be a valid string"),
+    ],
+)
+def test_a_method_takes_its_inputs(servers, tool, inputs, words):
+    reason, code, message = refused(servers, f"pipe:{tool}", inputs)
+
+    assert ("input_validation_failure", "bad-tool-input") == (reason, code)
+    assert words in message
+
+
+def test_a_server_has_the_methods_that_it_says_it_has(serving, servers):
+    """A model sees them with a schema as it sees tools."""
+    described = servers.describe(["pipe:resources/read"])["pipe:resources/read"]
+    assert ("uri",) == described["input_schema"]["required"]
+    error = error_of(called(serving({"odd": odd("good")}), "odd:resources/read", {"uri": "x"}))
+    assert ("unknown-tool", "the server has ping") == (error["reason"], error["hint"])
+
+
+def test_a_list_has_an_end(serving):
+    """Of a server without tools, whose pages have none."""
+    listed = called(serving({"odd": odd("papers")}), "odd:resources/list").value
+    error = error_of(called(serving({"odd": odd("books")}), "odd:resources/list"))
+
+    assert ("a:0", "a:999", 1000) == (listed[0]["uri"], listed[-1]["uri"], len(listed))
+    assert "answer-too-large" == error["details"]["code"]
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize("name", ["pipe", "net"])
+def test_progress_of_a_tool_is_told(servers, name, backend, tmp_path, monkeypatch):
+    """As the server reports it, while the tool is at work."""
+    monkeypatch.setattr(connection, "OFTEN", 0)
+    mark, events = tmp_path / "mark", []
+    mark.write_text("")
+
+    def hear(event):
+        events.append(event)
+        mark.write_text("x" * len(events))
+
+    steps = [[1, 4, "water"], [2, 4, None], [5, 4, "tea"], [6, None, None], [7, 0, "cup"]]
+    program = begun(perform("tool", f"{name}:report", {"steps": steps, "mark": str(mark)}))
+    performers = table(servers=servers, on_event=hear)
+    done = anyio.run(lambda: adrive(program, performers), backend=backend)
+
+    assert Done({"result": "reported"}) == done
+    assert [
+        *(("water", 0.25), ("2 of 4", 0.5), ("tea", 1.0), ("6", None), ("cup", None)),
+    ] == [(each.text, each.fraction) for each in events]
+    assert {"tool"} == {each.operation for each in events}
+
+
+def test_progress_is_told_ten_times_a_second_at_most(servers):
+    """However often a server reports it."""
+    events = []
+    steps = [[at, 300, None] for at in range(300)]
+    program = begun(perform("tool", "pipe:report", {"steps": steps, "mark": ""}))
+    began = time.monotonic()
+    drive(program, table(servers=servers, on_event=events.append))
+
+    assert 1 <= len(events) <= 2 + 10 * (time.monotonic() - began)
+
+
+def test_headers_are_sent_with_every_request(servers):
+    assert "blue" == called(servers, "json:hear").value["x-colour"]
+
+
 # -- What a server should not do
 
 
 @pytest.mark.parametrize(
     ("kind", "code", "words"),
     [
-        ("huge", "mcp-failed", "ended while"),
+        ("huge", "mcp-failed", "sent a message of more than 4,000,000 bytes while `odd:ping`"),
         ("id last", "answer-too-large", "larger than 4,000,000 bytes"),
         ("id then version", "answer-too-large", "larger than 4,000,000 bytes"),
-        ("endless", "mcp-failed", "ended while"),
+        ("endless", "mcp-failed", "sent a message of more than 100,000,000 bytes while"),
+        (
+            "other id",
+            "mcp-failed",
+            "a request that it was never sent, with the id 99 while",
+        ),
         ("odd", "mcp-failed", "with no result: content: Input should be a valid list"),
         ("own code", "tool-failed", "boom"),
         ("own ping", "tool-failed", "boom"),
         ("no ping", "tool-failed", "Connection closed"),
-        ("bare", "tool-failed", "its answer is none of the protocol"),
+        ("bare", "mcp-failed", "with no result: its answer is none of the protocol"),
         ("nonsense", "tool-failed", "it broke"),
-        ("long", "tool-failed", "its answer is none of the protocol"),
-        ("deep", "tool-failed", "its answer is none of the protocol"),
+        ("long", "mcp-failed", "with no result: its answer is none of the protocol"),
+        ("deep", "mcp-failed", "with no result: its answer is none of the protocol"),
     ],
 )
-def test_a_call_that_goes_wrong_is_an_error(serving, monkeypatch, kind, code, words):
+def test_a_call_that_goes_wrong_is_an_error(serving, kind, code, words):
     """Whatever a server sends."""
-    if kind == "no ping":  # it is waited for
-        monkeypatch.setattr(connection, "END", 0.5)
     reason, found, message = refused(serving({"odd": odd(kind)}), "odd:ping")
 
     assert ("tool_execution_error", code) == (reason, found)
@@ -380,16 +508,29 @@ def test_a_host_may_be_permitted_with_its_port(serving, address):
         ("a", {"url": "http://"}, "address"),
         ("a", {"url": "http://h:99999/"}, "address"),
         ("a", {"url": 3}, "address"),
+        ("a", {"command": "x", "headers": {"a": "b"}}, "`headers` are sent to a `url`"),
+        ("a", {"url": "http://h", "headers": ["a"]}, "`headers` is a table of texts"),
+        ("a", {"url": "http://h", "headers": {"a": 1}}, "`headers` is a table of texts"),
+        ("a", {"url": "http://h", "headers": {"a b": "c"}}, "`a b` is no name of a header"),
+        ("a", {"url": "http://h", "headers": {"a": "b\r\nc: d"}}, "`a` has a line break"),
+        ("a", {"url": "http://h", "headers": {"a": "secret:LINES"}}, "`LINES` has a line break"),
+        ("a", {"url": "http://h", "headers": {"a": "Bearer secret:"}}, "behind `secret:NAME`"),
+        ("a", {"url": "http://h", "headers": {"a": "b c secret:X"}}, "before or behind"),
+        ("a", {"url": "http://h", "headers": {"a": "Bearer secret:GONE"}}, "has no `GONE`"),
+        ("a", {"url": "http://h", "headers": {"a": "secret:SHORT"}}, "`SHORT` is shorter than 8"),
     ],
 )
-def test_what_names_no_server_is_refused(name, given, words):
+def test_what_names_no_server_is_refused(name, given, words, monkeypatch):
     """Where it stands, before anything is started."""
+    monkeypatch.setenv("LINES", "k3y-of-lines\nand more")
+    monkeypatch.setenv("SHORT", "k3y")
     with pytest.raises(sexplang.Diagnostics) as raised:
         servers_of({name: given})
 
     (found,) = raised.value.diagnostics
     assert "bad-server" == found.code
     assert words in found.title
+    assert "GONE" not in found.title or "type: export GONE=VALUE" in found.hint
 
 
 def test_without_the_library_it_is_said_how_to_get_it(serving, monkeypatch):

@@ -1,15 +1,18 @@
 """An MCP server as others write them, with the protocol's own library: on standard input and
-output or, with the number of a port, over HTTP.
+output or, with the number of a port, over HTTP. It answers in events at /mcp, in JSON at /json.
 
     python mcp_server.py [PORT]
 """
 
+import base64
 import os
 import sys
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import anyio
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
 from mcp_types import (
     AudioContent,
     BlobResourceContents,
@@ -103,8 +106,69 @@ def die() -> str:
     os._exit(3)
 
 
+@server.tool()
+async def report(steps: list[list[float | str | None]], mark: str, context: Context) -> str:
+    """Reports each step: how much is done, how much there is, and words. With a mark, it waits
+    until a file of that name has a letter for each."""
+    for at, (done, total, words) in enumerate(steps, 1):
+        await context.report_progress(done, total, words)
+        while mark and len(Path(mark).read_text()) < at:
+            await anyio.sleep(0.01)
+    return "reported"
+
+
+@server.tool()
+def hear(context: Context) -> dict[str, str]:
+    """Says which headers it was sent, and its environment."""
+    request = context.request_context.request
+    return {**os.environ, **(dict(request.headers) if request is not None else {})}
+
+
+@server.resource("file:///tea.txt", mime_type="text/plain")
+def tea() -> str:
+    """How tea is made."""
+    return "Boil water."
+
+
+@server.resource("file:///dot.png", mime_type="image/png")
+def dot() -> bytes:
+    """A dot."""
+    return base64.b64decode(PICTURE)
+
+
+@server.resource("cups://{number}")
+def cup(number: int) -> str:
+    """One of the cups."""
+    return f"cup {number}"
+
+
+@server.prompt()
+def brew(leaves: str) -> str:
+    """Asks for tea."""
+    return f"Brew {leaves}."
+
+
+def serve(port: int) -> None:
+    """Serve both ways of answering on one port."""
+    import uvicorn
+    from starlette.applications import Starlette
+
+    json = server.streamable_http_app(streamable_http_path="/json", json_response=True)
+    apps = [server.streamable_http_app(), json]
+
+    @asynccontextmanager
+    async def lifespan(_):
+        async with AsyncExitStack() as stack:
+            for each in apps:
+                await stack.enter_async_context(each.router.lifespan_context(each))
+            yield
+
+    whole = Starlette(routes=[route for each in apps for route in each.routes], lifespan=lifespan)
+    uvicorn.run(whole, port=port, log_level="critical")
+
+
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        server.run("streamable-http", port=int(sys.argv[1]))
+        serve(int(sys.argv[1]))
     else:
         server.run("stdio")

@@ -8,6 +8,8 @@ Each item of the script answers one request; the last one answers all that follo
     {"tool_use": {"name", "input"}}  a reply that calls a tool
     a list of blocks               a reply that calls several
     {"content": [{"type": "text", "text", "pieces"}]}  a reply whose text arrives in these pieces
+    {"paced": wait, "content"}     a reply event by event; wait(number) is called before each
+    {"chunks": [5, 80, …], "content"}  a reply in writes of so many bytes; one more has the rest
     {"status": 429, "headers": {…}, "type": "rate_limit_error"}
     {"fail": "hang" | "reset" | "close" | "cut" | "garbage" | "html" | "error" | "malformed" |
               "silence" | "trickle" | "flood"}
@@ -127,6 +129,8 @@ class MessagesServer:
                 getattr(self, "_" + item["fail"])(to, body)
             elif isinstance(item, dict) and "cut" in item:
                 self._partly(to, message(body, item), item["cut"], item.get("then", "end"))
+            elif isinstance(item, dict) and ("paced" in item or "chunks" in item):
+                self._in_parts(to, message(body, item), item)
             elif isinstance(item, dict) and "events" in item:
                 self._raw(to, item)
             elif isinstance(item, dict) and "status" in item:
@@ -202,6 +206,24 @@ class MessagesServer:
         if then == "silence":
             self.ended.wait(30)
         to.close_connection = True
+
+    def _in_parts(
+        self, to: BaseHTTPRequestHandler, said: dict[str, Any], item: dict[str, Any]
+    ) -> None:
+        """A reply event by event, or in pieces that are cut anywhere."""
+        parts = [each.encode() for each in self.speech.events(said)]
+        if "chunks" in item:
+            data, at, parts = b"".join(parts), 0, []
+            for size in item["chunks"]:
+                parts.append(data[at : at + size])
+                at += size
+            parts.append(data[at:])
+        self._send(to, 200, "", "text/event-stream", length=sum(map(len, parts)))
+        for number, part in enumerate(parts):
+            if "paced" in item and number:
+                item["paced"](number)
+            to.wfile.write(part)
+            to.wfile.flush()
 
     def _silence(self, to: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
         """A beginning, and then nothing."""

@@ -25,10 +25,18 @@ def tools(kind):
     names = [f"t{at}" for at in range(1500)] if kind == "many" else ["ping"]
     about = "x" * 200_000 if kind == "verbose" else "Answers."
     schema = {"inputSchema": 5} if kind == "schema" else {"inputSchema": SCHEMA}
+    if kind == "stumbles safely":
+        schema["annotations"] = {"idempotentHint": True}
     return [{"name": name, "description": about, **schema} for name in names]
 
 
-def called(kind, asked):
+def called(kind, asked, mark):
+    if kind.startswith("stumbles"):  # at its first call
+        with open(mark, "a") as file:
+            if file.tell() == 0:
+                file.write("x")
+                sys.exit(3)
+            file.write("x")
     if kind == "huge":
         say("x" * 5_000_000)
     elif kind == "endless":
@@ -41,6 +49,10 @@ def called(kind, asked):
         say(f'{{"result": {result}, "id": {asked["id"]}{last}}}')
     elif kind == "odd":
         answer(asked, result={"content": "no list"})
+    elif kind == "other id":
+        answer({"id": 99}, result={"content": []})
+    elif kind == "text id":  # a number as text is the number
+        answer({"id": str(asked["id"])}, result={"content": [{"type": "text", "text": "pong"}]})
     elif kind in ("own code", "no ping", "own ping"):
         words = "Connection closed" if kind == "no ping" else "boom"
         answer(asked, error={"code": -32000, "message": words})
@@ -67,7 +79,7 @@ def main(kind, mark="1"):
         if asked["method"] == "initialize":
             version = asked["params"]["protocolVersion"]
             about = {"name": "odd", "version": "1"}
-            capabilities = {"tools": {}}
+            capabilities = {"resources": {}} if kind in ("papers", "books") else {"tools": {}}
             answer(
                 asked,
                 result={
@@ -76,10 +88,17 @@ def main(kind, mark="1"):
                     "serverInfo": about,
                 },
             )
-        elif asked["method"] == "tools/list":
+        elif asked["method"] == "resources/list":
+            first = int(asked.get("params", {}).get("cursor", 0))
+            words = "x" * (0 if kind == "papers" else 10_000)
+            found = [{"uri": f"a:{at}", "name": words} for at in range(first, first + 300)]
+            answer(asked, result={"resources": found, "nextCursor": str(first + 300)})
+        elif asked["method"] == "tools/list" and kind not in ("papers", "books"):
             answer(asked, result={"tools": tools(kind)})
         elif asked["method"] == "tools/call":
-            called(kind, asked)
+            called(kind, asked, mark)
+            if kind == "retires":
+                sys.exit()
         elif kind == "own ping" and "id" in asked:
             answer(asked, error={"code": -32000, "message": "what?"})
         elif "id" in asked and (kind, asked["method"]) != ("no ping", "ping"):

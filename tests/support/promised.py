@@ -42,6 +42,7 @@ exp ln log2 log10 sin cos tan asin acos atan
 base64-encode base64-decode url-encode url-decode sha256 md5
 second third take-right drop-right slice split-at chunk windows sum product mean median enumerate
 frequencies delete make-list iota interpose entries from-entries zipmap select-keys put-in
+vector-dot vector-cosine vector-nearest
 """)
 """Functions of chapters 7 and 7a that call no other."""
 

@@ -18,6 +18,7 @@ from sexplang.analysis.domain.bounds import (
     number,
     shorter,
 )
+from sexplang.analysis.domain.typed_values import find_typed, part_of_typed
 from sexplang.analysis.domain.values import (
     DATA,
     NO_COUNT,
@@ -29,6 +30,7 @@ from sexplang.analysis.domain.values import (
     SizedList,
     Symbolic,
     Table,
+    Typed,
     UpperBound,
     Values,
     count_of,
@@ -69,7 +71,8 @@ def item_of(values: Values, value: Abstract) -> Abstract:
     """Return the join of a list's items."""
     if isinstance(value, SizedList):
         return value.item
-    return values.within((value,))
+    typed = find_typed(values, value)
+    return values.within((value,)) if typed is None else part_of_typed(values, typed, None)
 
 
 def part_of(values: Values, value: Abstract, key: str) -> Abstract:
@@ -77,7 +80,9 @@ def part_of(values: Values, value: Abstract, key: str) -> Abstract:
     if isinstance(value, Table):
         return dict(value.fields).get(key, DATA)
     if isinstance(value, Symbolic):
-        return values.make(Symbolic, value.input, (*value.fields, key))  # type: ignore[no-any-return]
+        return values.make(Symbolic, value.declared, (*value.fields, key))  # type: ignore[no-any-return]
+    if isinstance(value, Typed):
+        return part_of_typed(values, value, key)
     return values.within((value,))
 
 
@@ -198,7 +203,7 @@ def _get(values: Values, arguments: tuple[Abstract, ...], span: Span) -> Abstrac
     key = arguments[1]
     if len(arguments) == 2 and isinstance(key, Constant) and key.value is not None:
         name = getattr(key.value, "name", key.value)
-        if isinstance(name, str) and isinstance(arguments[0], (Table, Symbolic)):
+        if isinstance(name, str) and isinstance(arguments[0], (Table, Symbolic, Typed)):
             return part_of(values, arguments[0], name)
     return values.within((arguments[0], *arguments[2:]))
 

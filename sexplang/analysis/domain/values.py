@@ -8,8 +8,9 @@ SizedList  a list of `least` to `size` items, each at most `item`
 Table      a table with these keys
 UpperBound a number of at most `most`
 Symbolic   an input or a part of it
-Answer     the answer of a task, or the TaskResult that has it
-Attempted  an Answer, or a FAILED TaskResult
+Typed      a value of a type: the answer of a task, an input, what `as` gives, or a part of one
+Result     the TaskResult of a task
+Attempted  one of these two, or a FAILED TaskResult
 Top        any value whose functions are among `functions`; None: any function
 
 Law: values are interned, so equal values are the same object at any depth.
@@ -29,7 +30,10 @@ from sexplang.analysis.domain.bounds import (
     number,
 )
 from sexplang.analysis.domain.environments import OWN, Environment
+from sexplang.schemas.type_parts import Pointer, list_of
 from sexplang.terms.classes.node import field, frozen
+from sexplang.terms.core import CallPrimitive
+from sexplang.terms.program import Input
 from sexplang.terms.source import Span
 from sexplang.terms.values.value import Primitive, Procedure, Task
 
@@ -91,10 +95,18 @@ class UpperBound:
 
 @frozen(eq=False)
 class Symbolic:
-    input: str
+    declared: Input
     fields: tuple[str, ...] = ()
-    is_whole: bool = False
-    """Whether the input is an integer."""
+
+    @property
+    def input(self) -> str:
+        """The name of the input."""
+        return self.declared.name
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is an integer."""
+        return self.declared.type == "integer" and not self.fields
 
 
 @frozen(eq=False)
@@ -103,14 +115,25 @@ class Top:
 
 
 @frozen(eq=False)
-class Answer:
+class Typed:
+    source: "TypeSource"
+    pointer: Pointer = ()
+    """The part of the source's type that it is of."""
+
+    @property
+    def task(self) -> Task | None:
+        """The task whose answer it is."""
+        return self.source if isinstance(self.source, Task) and not self.pointer else None
+
+
+@frozen(eq=False)
+class Result:
     task: Task
-    is_result: bool = False
 
 
 @frozen(eq=False)
 class Attempted:
-    answer: Answer
+    value: Typed | Result
 
 
 Callable: TypeAlias = Constant | Closure | Resume | Param
@@ -123,10 +146,14 @@ Abstract: TypeAlias = (
     | Table
     | UpperBound
     | Symbolic
-    | Answer
+    | Typed
+    | Result
     | Attempted
     | Top
 )
+
+TypeSource: TypeAlias = Task | Input | CallPrimitive
+"""The source of a value's type: a task, an input, or a call of `as`."""
 
 Free: TypeAlias = Symbolic | Param
 """A value from outside the interpreted part."""
@@ -149,6 +176,8 @@ class Values:
 
     def __init__(self) -> None:
         self._made: dict[Any, Any] = {}
+        self.parts: dict[tuple[Typed, str | None], Abstract] = {}
+        """The fields and the items of values of a type."""
 
     def make(self, kind: Any, *parts: Any) -> Any:
         key = (kind, *parts)
@@ -180,6 +209,8 @@ class Values:
         self, size: Bound, item: Abstract, words: tuple[str, ...] | None = None, least: int = 0
     ) -> Abstract:
         """Return a list of at most `size` items."""
+        if not size.is_bounded and isinstance(item, Typed):
+            return self.make(Typed, item.source, list_of(item.pointer))  # type: ignore[no-any-return]
         if not size.is_bounded or _depth(item) > DEEPEST:
             return self.within((item,))
         return self.make(SizedList, size, item, words, least)  # type: ignore[no-any-return]

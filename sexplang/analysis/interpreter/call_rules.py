@@ -17,6 +17,7 @@ from sexplang.analysis.domain.effects_and_calls import (
 from sexplang.analysis.domain.environments import Environment
 from sexplang.analysis.domain.handler_stack import ActiveCall, ActiveHandle, is_alike
 from sexplang.analysis.domain.primitive_results import result_of
+from sexplang.analysis.domain.typed_values import is_part
 from sexplang.analysis.domain.values import ANY, DATA, Abstract, Closure, Constant, Param, Resume
 from sexplang.analysis.domain.values import functions as functions_in
 from sexplang.analysis.interpreter.interpreter import (
@@ -28,6 +29,7 @@ from sexplang.analysis.interpreter.interpreter import (
     without_effects,
 )
 from sexplang.analysis.interpreter.resume_rules import escape, resume
+from sexplang.analysis.own_nodes import is_own
 from sexplang.terms.core import Call, CallKnown, Core
 from sexplang.terms.program import Function
 from sexplang.terms.source import Span
@@ -161,6 +163,9 @@ def call_with_slots(
     shipped = SHIPPED.get((function.span.source.name, function.name))
     if shipped is not None:
         return shipped(m, slots, (), handling, span)  # type: ignore[arg-type]
+    if function.name != "lambda" and is_own(function.span):
+        # Other callers may pass other types, and recursion is followed by kinds of data alone.
+        slots = tuple([DATA if is_part(slot) else slot for slot in slots])
     return enter_function(m, callee, function, slots, handling, span)
 
 

@@ -6,7 +6,8 @@ from sexplang.analysis.domain.bounds import no_bound
 from sexplang.analysis.domain.effects_and_calls import add_counts, repeat_work
 from sexplang.analysis.domain.handler_stack import ActiveHandle, push_budget
 from sexplang.analysis.domain.primitive_results import part_of
-from sexplang.analysis.domain.values import ANY, DATA, Abstract, Answer, Constant, SizedList
+from sexplang.analysis.domain.typed_values import task_of
+from sexplang.analysis.domain.values import ANY, DATA, Abstract, Constant, Result, SizedList, Typed
 from sexplang.analysis.interpreter.call_rules import HIGHER, apply
 from sexplang.analysis.interpreter.handler_rules import interpret_failure, perform
 from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Steps, without_effects
@@ -84,15 +85,17 @@ def _continue(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
     """`(continue result words)` makes the model calls of a call of the result's task."""
-    if given and isinstance(given[0], Answer):
-        value, work = yield from converse(m, given[0].task, handling, span)
+    task = task_of(given[0]) if given else None
+    if task is not None:
+        value, work = yield from converse(m, task, handling, span)
         return _result(m, value), work
     return (yield from any_task(m, handling, span, False))
 
 
 def _result(m: AbstractInterpreter, value: Abstract) -> Abstract:
     """Return the TaskResult that has the answer of a task."""
-    return m.values.make(Answer, value.task, True) if isinstance(value, Answer) else value
+    task = task_of(value)
+    return m.values.make(Result, task) if task is not None else value
 
 
 def _answer(
@@ -100,8 +103,9 @@ def _answer(
 ) -> Steps:
     """`(answer result)`: a FAILED result raises its error."""
     value: Abstract = m.values.within(given)
-    if given and isinstance(given[0], Answer):
-        value = m.values.make(Answer, given[0].task, False)
+    task = task_of(given[0]) if given else None
+    if task is not None:
+        value = m.values.make(Typed, task, ())
     value, work = yield interpret_failure(m, (), handling, span, None, value)
     return value, work
 

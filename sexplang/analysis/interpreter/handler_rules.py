@@ -32,12 +32,13 @@ from sexplang.analysis.domain.values import (
     DATA,
     NEVER,
     Abstract,
-    Answer,
     Attempted,
     Closure,
     Constant,
+    Result,
     Resume,
     Table,
+    Typed,
     UpperBound,
     functions,
 )
@@ -163,7 +164,7 @@ def attempt(m: AbstractInterpreter, node: Attempt, at: Location) -> Steps:
     value, work = yield m.evaluate(node.body, at.under(handling))
     if isinstance(value, UpperBound) and functions(m.raised) == frozenset():
         return value, work  # a FAILED TaskResult is no count
-    if isinstance(value, Answer) and functions(m.raised) == frozenset():
+    if isinstance(value, (Typed, Result)) and functions(m.raised) == frozenset():
         return m.values.make(Attempted, value), work
     failed = m.values.table({**dict.fromkeys(_RESULT, DATA), "notes": m.values.within((m.raised,))})
     return m.values.join(value, failed), work

@@ -29,7 +29,7 @@ from sexplang.terms.core import (
     Core,
     Handle,
 )
-from sexplang.terms.program import Bind, Function, Program
+from sexplang.terms.program import Bind, Function, Input, Program
 from sexplang.terms.source import Span
 from sexplang.terms.values.value import Task
 
@@ -104,8 +104,7 @@ class AbstractInterpreter:
     values: Values = field(factory=Values)
     functions: dict[int, Function] = field(init=False)
     asks_models: bool = field(init=False)
-    integers: frozenset[str] = field(init=False)
-    """The inputs that are integers."""
+    inputs: dict[str, Input] = field(init=False)
     steps: int = 0
     allowed: int = STEPS
     top: Environment | None = None
@@ -148,9 +147,7 @@ class AbstractInterpreter:
 
     def __attrs_post_init__(self) -> None:
         self.functions = {function.index: function for function in self.program.functions}
-        self.integers = frozenset(
-            [given.name for given in self.program.inputs if given.type == "integer"]
-        )
+        self.inputs = {given.name: given for given in self.program.inputs}
         self.asks_models = bool(self.program.tasks) or _asks_models(self.program)
 
     def run(self, step: Any) -> Seen:

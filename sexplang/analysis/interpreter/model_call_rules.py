@@ -8,7 +8,7 @@ from sexplang.analysis.domain.effects_and_calls import (
     repeat_work,
 )
 from sexplang.analysis.domain.handler_stack import ActiveHandle
-from sexplang.analysis.domain.values import ANY, DATA, Abstract, Answer, Closure
+from sexplang.analysis.domain.values import ANY, DATA, Abstract, Closure, Typed
 from sexplang.analysis.interpreter.call_rules import SHAPES, enter_function
 from sexplang.analysis.interpreter.handler_rules import interpret_failure, perform
 from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Costs, Steps
@@ -101,7 +101,7 @@ def converse(
         works.append(repeat_work(work, _any_number(task, "use its tools", span)))
     del m.tasking[task.name]
     m.conversing -= 1
-    answer = m.values.make(Answer, task, False)
+    answer = m.values.make(Typed, task, ())
     value, work = yield interpret_failure(m, (), handling, span, given=answer)
     return value, add_counts(*works, work)
 

@@ -13,7 +13,8 @@ from sexplang.analysis.domain.environments import Environment
 from sexplang.analysis.domain.handler_stack import ActiveHandle
 from sexplang.analysis.domain.handler_stack import push_budget as budgeted_place
 from sexplang.analysis.domain.primitive_results import part_of, result_of
-from sexplang.analysis.domain.values import ANY, Abstract, Constant, Symbolic, Table
+from sexplang.analysis.domain.typed_values import is_typing
+from sexplang.analysis.domain.values import ANY, Abstract, Constant, Symbolic, Table, Typed
 from sexplang.analysis.interpreter.interpreter import (
     AbstractInterpreter,
     Location,
@@ -113,6 +114,8 @@ def let(m: AbstractInterpreter, node: Let, at: Location) -> Steps:
 def call_primitive(m: AbstractInterpreter, node: CallPrimitive, at: Location) -> Steps:
     seen, work = yield m.each(node.arguments, at)
     m.observations.call(node, None, seen)
+    if is_typing(node):
+        return m.values.make(Typed, node, ()), work
     return result_of(m.values, node.primitive.name, seen, at.place(node)), work
 
 
@@ -184,7 +187,7 @@ def within_budget(work: EffectCounts, calls: int, inside: ActiveHandle, span: Sp
 
 @rule_for(InputValue)
 def input_value(m: AbstractInterpreter, node: InputValue, at: Location) -> Steps:
-    value: Abstract = m.values.make(Symbolic, node.name, (), node.name in m.integers)
+    value: Abstract = m.values.make(Symbolic, m.inputs[node.name], ())
     if node.default is None:
         return without_effects(value)
     default, work = yield m.evaluate(node.default, at)

@@ -1,12 +1,14 @@
 """Observations of the interpretation: arguments of calls and values of nodes."""
 
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from sexplang.analysis.domain.values import Abstract
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.core import Call, CallKnown, CallPrimitive, Core
 from sexplang.terms.source import Span
 
+K = TypeVar("K")
+V = TypeVar("V")
 CallNode: TypeAlias = Call | CallKnown | CallPrimitive
 Given: TypeAlias = tuple[Abstract | None, tuple[Abstract, ...]]
 """The callee (None for a primitive) and the arguments."""
@@ -33,10 +35,14 @@ class Observations:
     def test(self, span: Span, value: Abstract) -> None:
         self.tests.setdefault(span, {})[value] = None
 
-    def over(self, others: "Observations") -> "Observations":
-        """Return these observations, completed by the others for spans that are absent here."""
+    def join(self, others: "Observations") -> "Observations":
+        """Return the observations of both."""
         return Observations(
-            {**others.calls, **self.calls},
-            {**others.values, **self.values},
-            {**others.tests, **self.tests},
+            _join(self.calls, others.calls),
+            _join(self.values, others.values),
+            _join(self.tests, others.tests),
         )
+
+
+def _join(one: dict[K, dict[V, None]], other: dict[K, dict[V, None]]) -> dict[K, dict[V, None]]:
+    return {key: one.get(key, {}) | other.get(key, {}) for key in one | other}

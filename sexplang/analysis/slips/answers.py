@@ -4,27 +4,29 @@ TaskResult."""
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sexplang.analysis.domain.values import Abstract, Answer, Attempted, Constant
+from sexplang.analysis.domain.typed_values import (
+    is_typing,
+    schema_of,
+    task_of,
+    words_of,
+    words_of_type,
+)
+from sexplang.analysis.domain.values import Abstract, Attempted, Constant, Result, Typed
 from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
 from sexplang.analysis.own_nodes import is_own, own_nodes
-from sexplang.analysis.slips.answer_types import (
-    ANY_TYPE,
-    Type,
-    has_field,
-    kind_of_type,
-    may_equal,
-    type_of,
-    type_of_field,
-)
 from sexplang.analysis.slips.certain import Certain, is_written
+from sexplang.analysis.slips.typed_fields import FIELDS, find_unknown_fields
+from sexplang.analysis.slips.written_values import find_misfit
+from sexplang.schemas.type_parts import (
+    ANY_TYPE,
+    kind_of_type,
+    lacks_field,
+    may_equal,
+)
 from sexplang.terms.core import And, Attempt, CallPrimitive, Const, If, Or, Path
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.source import Made, Span
-from sexplang.terms.texts.nearest import did_you_mean
-from sexplang.terms.values.abbreviation import abbreviate
-from sexplang.terms.values.value import Task
-
-FIELDS = ("content", "notes", "parsed_content", "status", "usage")
+from sexplang.terms.values.abbreviation import abbreviate, excerpt
 
 
 def misread_answers(m: AbstractInterpreter, certain: Certain) -> Iterator[Diagnostic]:
@@ -38,9 +40,11 @@ def misread_answers(m: AbstractInterpreter, certain: Certain) -> Iterator[Diagno
                 tests.setdefault(test.span, found)
         if isinstance(node, CallPrimitive):
             yield from _of_call(m, certain, node)
+            if is_typing(node):
+                yield from find_misfit(node)
         elif isinstance(node, Path) and certain.is_certain(node.base):
             yield from _fields(_values_seen(m, node.base), node.fields[0], node.span)
-            yield from _check_fields(_values_seen(m, node.base), node)
+            yield from find_unknown_fields(m, _values_seen(m, node.base), node)
     for span, values in m.observations.tests.items():
         if is_own(span) and not isinstance(span, Made):
             for found in _as_test(values, span, False):
@@ -108,15 +112,16 @@ _FAILURE = (
 def _always_true(value: Abstract) -> tuple[str, str] | None:
     if isinstance(value, Attempted):
         return _FAILURE
-    if not isinstance(value, Answer):
+    task = task_of(value)
+    if task is None:
         return None
-    name = value.task.name
-    if value.is_result:
+    name = task.name
+    if isinstance(value, Result):
         return (
             f"a TaskResult is always true, whatever `{name}` answers",
             f"test its answer: `({name} …)`, or `(answer r)`; `(failed? r)` tells a failure",
         )
-    kind = kind_of_type(type_of(value.task))
+    kind = kind_of_type(schema_of(task))
     if kind not in ("string", "number", "list", "table"):
         return None
     words = "text" if kind == "string" else kind
@@ -138,10 +143,8 @@ def _check_comparison(
             and not callable(literal.value)
             and all(map(certain.is_certain, node.arguments))
         ):
-            whys = {_never_equal(one[at], literal.value) for one in given}
             argument = node.arguments[at]
-            if isinstance(argument, Path):
-                whys = {_field_never_equal(m, argument, literal.value)}
+            whys = {_never_equal(one[at], literal.value, argument.span) for one in given}
             if type(argument) is Attempt:
                 whys = {_MAY_FAIL}
             if len(whys) == 1 and None not in whys:
@@ -160,7 +163,7 @@ def _check_membership(
     if not isinstance(listed, Const) or not isinstance(listed.value, tuple):
         return
     for literal in listed.value:
-        whys = {_never_equal(one[0], literal) for one in given}
+        whys = {_never_equal(one[0], literal, value.span) for one in given}
         if type(value) is Attempt:
             whys = {_MAY_FAIL}
         if len(whys) == 1 and None not in whys:
@@ -178,106 +181,46 @@ _MAY_FAIL = (
 )
 
 
-def _never_equal(value: Abstract, literal: Any) -> tuple[str, str] | None:
-    if not isinstance(value, Answer):
-        return None
-    name = value.task.name
-    if value.is_result:
+def _never_equal(value: Abstract, literal: Any, span: Span) -> tuple[str, str] | None:
+    task = task_of(value)
+    if task is not None and isinstance(value, Result):
         return (
             "a TaskResult is compared with a plain value",
-            f"write `({name} …)` or `(answer r)`",
+            f"write `({task.name} …)` or `(answer r)`",
         )
-    type_ = type_of(value.task)
-    if may_equal(type_, literal):
+    if not isinstance(value, Typed):
         return None
-    choices = type_.get("enum")
-    if isinstance(choices, (list, tuple)):
-        listed = ", ".join([abbreviate(choice) for choice in choices])
-        return f"`{name}` never answers {abbreviate(literal)}", f"it answers one of {listed}"
-    hint = f"it is a {_WORDS[kind_of_type(type_)]}"
-    if value.task.template.returns is None:
+    type_ = schema_of(value.source)
+    if may_equal(type_, value.pointer, literal):
+        return None
+    words = words_of_type(type_, value.pointer)
+    if task is None:
+        title = f"`{excerpt(span.text)}` is never {abbreviate(literal)}"
+        return title, f"{words_of(value)} is {words}"
+    if words.startswith("one of "):
+        return f"`{task.name}` never answers {abbreviate(literal)}", f"it answers {words}"
+    hint = f"it is {words}"
+    if task.template.returns is None:
         hint += ", where the task has no `(returns T)` that says otherwise"
-    return f"the answer of `{name}` is never {abbreviate(literal)}", hint
-
-
-def _field_never_equal(m: AbstractInterpreter, path: Path, literal: Any) -> tuple[str, str] | None:
-    """Return the message for a comparison of a field of an answer, `v.good`. A field that is
-    optional may be nil."""
-    values = list(_values_seen(m, path.base))
-    value = values[0] if len(values) == 1 else None
-    if not isinstance(value, Answer) or value.is_result or literal is None:
-        return None
-    type_ = type_of(value.task)
-    for name in path.fields:
-        type_ = type_of_field(type_, name)
-    if may_equal(type_, literal):
-        return None
-    return (
-        f"`{path.span.text}` is never {abbreviate(literal)}",
-        f"`{value.task.name}` answers with {_of_type(type_)} there",
-    )
-
-
-def _of_type(type_: Type) -> str:
-    choices = type_.get("enum")
-    if isinstance(choices, (list, tuple)):
-        return "one of " + ", ".join([abbreviate(choice) for choice in choices])
-    return f"a {_WORDS[kind_of_type(type_)]}"
-
-
-_WORDS = {
-    "string": "text",
-    "number": "number",
-    "boolean": "boolean",
-    "list": "list",
-    "table": "table",
-    "nil": "nil",
-    None: "value of another kind",
-}
-
-
-def _may_have(task: Task, field: str) -> bool:
-    """Return whether an answer may have a field. A JSON of unknown type may have any field but
-    `parsed_content`."""
-    if field == "parsed_content" and type_of(task) in (ANY_TYPE, {"type": "object"}):
-        return task.template.returns is not None or task.template.output_format.type != "json"
-    return has_field(type_of(task), field)
+    return f"the answer of `{task.name}` is never {abbreviate(literal)}", hint
 
 
 def _fields(values: Iterable[Abstract], field: str, span: Span) -> Iterator[Diagnostic]:
-    """Check `.content` of a value that is no TaskResult."""
-    tasks = [one.task if isinstance(one, Answer) and not one.is_result else None for one in values]
-    if field in FIELDS and tasks and None not in tasks:
-        names = {task.name for task in tasks if task and not _may_have(task, field)}
-        if len(names) == 1 and len(tasks) == 1:
-            (name,) = names
-            yield Diagnostic(
-                "answer-as-result",
-                f"the answer of `{name}` has no field `{field}`",
-                (Label(span, "a call of a task gives its answer"),),
-                hint=f"leave `.{field}` out, or write `(call-task {name} …)` for the TaskResult",
-            )
-
-
-def _check_fields(values: Iterable[Abstract], node: Path) -> Iterator[Diagnostic]:
-    """Check the fields of a path that the answer's type does not have: they are nil."""
-    tasks = {one.task if isinstance(one, Answer) and not one.is_result else None for one in values}
+    """Check `.content` of an answer. A JSON of unknown type may have any field but
+    `parsed_content`."""
+    tasks = {task_of(one) if isinstance(one, Typed) else None for one in values}
     task = tasks.pop() if len(tasks) == 1 else None
-    if task is None or node.fields[0] in FIELDS:
+    if field not in FIELDS or task is None:
         return
-    type_, path = type_of(task), ""
-    for field in node.fields:
-        if kind_of_type(type_) != "table":
+    type_, template = schema_of(task), task.template
+    if kind_of_type(type_) in ("table", None):
+        is_json = template.returns is None and template.output_format.type == "json"
+        is_unknown = field == "parsed_content" and type_ in (ANY_TYPE, {"type": "object"})
+        if not (is_unknown and is_json) and not lacks_field(type_, (), field):
             return
-        if not has_field(type_, field):
-            where = f"of the answer of `{task.name}` " if path else ""
-            whole = f"`{path}` {where}" if path else f"the answer of `{task.name}` "
-            yield Diagnostic(
-                "answer-as-result",
-                f"{whole}has no field `{field}`",
-                (Label(node.span, "always nil"),),
-                hint=did_you_mean(field, type_["properties"]) or None,
-                severity="warning",
-            )
-            return
-        type_, path = type_of_field(type_, field), f"{path}.{field}".lstrip(".")
+    yield Diagnostic(
+        "answer-as-result",
+        f"the answer of `{task.name}` has no field `{field}`",
+        (Label(span, "a call of a task gives its answer"),),
+        hint=f"leave `.{field}` out, or write `(call-task {task.name} …)` for the TaskResult",
+    )

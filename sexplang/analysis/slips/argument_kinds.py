@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from itertools import combinations, permutations
 from typing import Any
 
-from sexplang.analysis.domain.values import Abstract, Answer, Closure, Constant
+from sexplang.analysis.domain.typed_values import task_of, words_of
+from sexplang.analysis.domain.values import Abstract, Closure, Constant, Result, Typed
 from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
 from sexplang.analysis.interpreter.observations import CallNode
 from sexplang.analysis.own_nodes import is_own
@@ -135,8 +136,10 @@ def _finding(node: CallNode, misfit: Misfit, given: Any) -> Diagnostic:
 
 
 def _words(value: Abstract, kind: str) -> str:
-    if isinstance(value, Answer):
-        return f"the answer of `{value.task.name}`"
+    if isinstance(value, Typed):
+        return words_of(value)
+    if isinstance(value, Result):
+        return f"a TaskResult of `{value.task.name}`"
     if isinstance(value, Constant):
         return abbreviate(value.value)
     return NAMES[kind]
@@ -151,15 +154,16 @@ def _hint(node: CallNode, misfit: Misfit, value: Abstract) -> str | None:
     if misfit.order:
         ordered = " ".join([written[at] for at in misfit.order])
         return f"write `({misfit.name} {ordered})`"
-    if misfit.wants == RESULT and isinstance(value, Answer):
-        return f"give what `(call-task {value.task.name} …)` gives: an answer keeps no conversation"
+    task = task_of(value)
+    if misfit.wants == RESULT and task is not None:
+        return f"give what `(call-task {task.name} …)` gives: an answer keeps no conversation"
     if misfit.wants == SAID:
         return f'write `(continue {written[0]} "words")`'
     if misfit.wants == FUNCTION:
         if misfit.name in ("retry", "vote", "hedge"):
             return _thunk(node.arguments[misfit.at], written[misfit.at], value)
-        if isinstance(value, Answer):
-            return f"give the task itself, `{value.task.name}`, or a lambda that calls it"
+        if task is not None:
+            return f"give the task itself, `{task.name}`, or a lambda that calls it"
         return "give a function, such as `(lambda (x) …)`"
     return None
 
@@ -168,6 +172,7 @@ def _thunk(argument: Any, written: str, value: Abstract) -> str | None:
     """Return the hint for a call whose result is called again. A name has none."""
     if isinstance(argument, (Call, CallKnown, CallPrimitive)):
         return f"write `(lambda () {written})`"
-    if isinstance(value, Answer):
-        return f"write `(lambda () ({value.task.name} …))`: this name has what one call gave"
+    task = task_of(value)
+    if task is not None:
+        return f"write `(lambda () ({task.name} …))`: this name has what one call gave"
     return "give a function, such as `(lambda () …)`"

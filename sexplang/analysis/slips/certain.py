@@ -64,7 +64,7 @@ def _parameters(program: Program) -> Iterator[str]:
     """Yield the parameters of named functions, which have any callers."""
     for unit in own_units(program):
         for function in unit.functions:
-            if function.name:
+            if function.name != "lambda":
                 yield from [each.name for each in function.params]
 
 

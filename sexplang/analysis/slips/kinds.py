@@ -2,8 +2,17 @@
 
 from typing import Any
 
-from sexplang.analysis.domain.values import Abstract, Answer, Closure, Constant, Resume, Table
-from sexplang.analysis.slips.answer_types import kind_of_type, type_of
+from sexplang.analysis.domain.typed_values import schema_of
+from sexplang.analysis.domain.values import (
+    Abstract,
+    Closure,
+    Constant,
+    Result,
+    Resume,
+    Table,
+    Typed,
+)
+from sexplang.schemas.type_parts import kind_of_type
 from sexplang.terms.core import CallPrimitive, Const
 from sexplang.terms.values.value import Procedure, Symbol
 
@@ -93,6 +102,8 @@ TAKES: dict[str, tuple[Kinds, ...]] = {
     **dict.fromkeys(["exp", "ln", "log2", "log10", "sin", "cos", "tan"], (NUMBER,)),
     **dict.fromkeys(["asin", "acos"], (NUMBER,)),
     "atan": (NUMBER, NUMBER),
+    **dict.fromkeys(["vector-dot", "vector-cosine"], (LIST, LIST)),
+    "vector-nearest": (NUMBER, LIST, LIST),
 }
 """The kinds that primitives and prelude functions take, by position."""
 
@@ -131,9 +142,11 @@ def kind_of(node: Any, value: Abstract) -> str | None:
     if isinstance(value, Table):
         is_result = {"status", "notes", "usage"} <= {name for name, _ in value.fields}
         return "result" if is_result else "table"  # an attempt's result reads like a table
-    if isinstance(value, Answer):
-        kind = "result" if value.is_result else kind_of_type(type_of(value.task))
-        return "text" if kind == "string" else kind or "answer"
+    if isinstance(value, Result):
+        return "result"
+    if isinstance(value, Typed):
+        kind = kind_of_type(schema_of(value.source), value.pointer)
+        return "text" if kind == "string" else kind or ("answer" if value.task else None)
     # A list that is only known by its size may be no list.
     is_list = isinstance(node, CallPrimitive) and node.primitive.name == "list"
     if is_list or (isinstance(node, Const) and isinstance(node.value, tuple)):

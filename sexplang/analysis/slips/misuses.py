@@ -13,7 +13,7 @@ def find_misuses(m: AbstractInterpreter) -> list[Diagnostic]:
     """Return the slips that the interpretation shows. For one call, return the most specific."""
     certain = Certain(m.program)
     answers = list(misread_answers(m, certain))
-    places = [each.span for each in answers]
+    places = [each.span for each in answers if each.severity == "error"]
     others = [
         each for each in misfits(m, certain) if not any(_is_in(each.span, one) for one in places)
     ]

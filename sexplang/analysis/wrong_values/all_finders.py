@@ -1,6 +1,8 @@
 """The slips that give a wrong value, as far as the text shows them: `run` reports them, too."""
 
 from sexplang.analysis.own_nodes import own_nodes
+from sexplang.analysis.wrong_values.caught_errors import find_caught_errors
+from sexplang.analysis.wrong_values.constant_predicates import find_constant_predicates
 from sexplang.analysis.wrong_values.constant_tests import find_constant_tests
 from sexplang.analysis.wrong_values.dotted_pairs import find_pairs
 from sexplang.analysis.wrong_values.empty_arguments import find_empty_arguments
@@ -22,6 +24,8 @@ def find_wrong_values(program: Program, with_literals: bool = True) -> list[Diag
         *find_discarded(program, nodes),
         *find_swapped_texts(nodes),
         *find_constant_tests(program, nodes, with_literals),
+        *find_constant_predicates(program, nodes),
+        *find_caught_errors(nodes),
         *find_empty_arguments(program, nodes),
         *find_foreign_texts(program, nodes),
         *find_foreign_calls(program, nodes),

@@ -4,35 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from sexplang.analysis.signs import OPERATORS, is_empty, is_function
-from sexplang.analysis.wrong_values.constants import values_by_name
-from sexplang.terms.core import And, CallPrimitive, Const, If, Local, Or
+from sexplang.analysis.wrong_values.constants import value_of, values_by_name
+from sexplang.analysis.wrong_values.true_values import kind_of
+from sexplang.terms.core import And, Call, CallKnown, CallPrimitive, Const, If, Local, Or
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Program
 from sexplang.terms.source import Made
 from sexplang.terms.values.text import to_source
-
-_COUNTS = frozenset(
-    [
-        *("length", "string-length", "string-count", "sum", "product"),
-        *("+", "-", "*", "modulo", "remainder", "quotient", "abs"),
-    ]
-)
-"""Primitives whose value is a number, which is true."""
-
-_COLLECTIONS = frozenset(
-    [
-        *("append", "keys", "values", "entries", "take", "drop", "distinct"),
-        *("string-split", "string-lines", "re-seq", "re-split"),
-    ]
-)
-"""Primitives whose value is a list."""
-
-_TEXTS = frozenset(
-    [
-        *("str", "string-append", "string-trim", "string-join", "substring", "string-upcase"),
-        *("string-downcase", "string-replace", "format"),
-    ]
-)
 
 
 def find_constant_tests(
@@ -40,17 +18,12 @@ def find_constant_tests(
 ) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each test of a value that is never false: a number, a text, a list. A
     literal in an `if`, `and` or `or` makes a part of the program unreachable, too."""
-    found = values_by_name(program, nodes).items()
-    names = {
-        name: value.value
-        for name, value in found
-        if isinstance(value, Const) and is_empty(value.value)
-    }
+    values = values_by_name(program, nodes)
     for node in nodes:
         for test in _tests(node):
             if isinstance(test, Const) and not with_literals and not is_function(test.value):
                 continue
-            finding = _finding(test, names)
+            finding = _finding(program, test, values)
             if finding is not None and not isinstance(test.span, Made):
                 yield finding
 
@@ -66,26 +39,28 @@ def _tests(node: Any) -> tuple[Any, ...]:
     return ()
 
 
-def _finding(test: Any, names: dict[str, Any]) -> Diagnostic | None:
+def _finding(program: Program, test: Any, values: dict[str, Any]) -> Diagnostic | None:
     written = test.span.text
     if isinstance(test, Const) and is_function(test.value):
         name = getattr(test.value, "name", "")
         return None if name in OPERATORS else _warn(test, f"the function `{name}`", f"`({name} x)`")
     if isinstance(test, Const) and is_empty(test.value):
         return _warn(test, written, "the part that is meant alone")
-    if isinstance(test, Local) and test.name in names:
-        value = names[test.name]
+    bound = value_of(test, values)
+    if isinstance(bound, Const):
+        if bound is test or not is_empty(bound.value):
+            return None
+        value = bound.value
         return _warn(test, f"{to_source(value)}, the value of `{test.name}`,", _ask(value, written))
-    if not isinstance(test, CallPrimitive):
+    if not isinstance(test, (Local, CallPrimitive, Call, CallKnown)):
         return None
-    name = test.primitive.name
-    if name in _COUNTS:
-        return _warn(test, "a number", f"`(> {written} 0)`, or `(not (= {written} 0))`")
-    if name in _COLLECTIONS:
-        return _warn(test, "a list", f"`(not (empty? {written}))`")
-    if name in _TEXTS:
-        return _warn(test, "a text", f"`(not (empty? {written}))`")
-    return None
+    kind = kind_of(program, bound, values)
+    if kind is None:
+        return None
+    whose = f", the value of `{test.name}`," if isinstance(test, Local) else ""
+    if kind == "number":
+        return _warn(test, f"a number{whose}", f"`(> {written} 0)`, or `(not (= {written} 0))`")
+    return _warn(test, f"a {kind}{whose}", f"`(not (empty? {written}))`")
 
 
 def _ask(value: Any, written: str) -> str:

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from sexplang.analysis.own_nodes import own_units
-from sexplang.terms.core import Call, Const, Let, Local
+from sexplang.terms.core import Call, Clause, Const, Let, Local
 from sexplang.terms.program import Bind, Program
 
 
@@ -18,6 +18,8 @@ def values_by_name(program: Program, nodes: list[Any]) -> dict[str, Any]:
     for node in nodes:
         if isinstance(node, Let):
             bound += zip(node.names, node.values, strict=False)
+        elif isinstance(node, Clause):
+            bound += [(name, None) for name in node.params]
     times = Counter([name for name, _ in bound])
     return {name: value for name, value in bound if times[name] == 1 and value is not None}
 

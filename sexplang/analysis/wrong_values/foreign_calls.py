@@ -19,7 +19,7 @@ from sexplang.terms.core import (
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Function, Program
 from sexplang.terms.source import Made
-from sexplang.terms.values.value import Higher
+from sexplang.terms.values.value import Higher, Operation
 
 
 def find_foreign_calls(program: Program, nodes: list[Any]) -> Iterator[Diagnostic]:
@@ -32,6 +32,8 @@ def find_foreign_calls(program: Program, nodes: list[Any]) -> Iterator[Diagnosti
         elif isinstance(node, Call) and isinstance(node.callee, Const):
             if isinstance(node.callee.value, Higher):
                 yield from _higher(program, node, node.callee.value.name)
+            elif isinstance(node.callee.value, Operation) and node.callee.value.name == "log":
+                yield from _log(node)
         elif isinstance(node, Path):
             yield from _path(node)
         elif isinstance(node, (Par, Race)):
@@ -65,6 +67,15 @@ def _higher(program: Program, node: Call, name: str) -> Iterator[Diagnostic]:
                 f"`{name}` calls `(f acc x)`: what was so far comes first",
                 f"write `(lambda ({params[1]} {params[0]}) …)`",
             )
+
+
+def _log(node: Call) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for a logarithm with a base."""
+    level = node.arguments[0] if len(node.arguments) == 2 else None
+    if isinstance(level, Const) and type(level.value) in (int, float):
+        x, base = [each.span.text for each in node.arguments]
+        hint = f"write `(/ (ln {x}) (ln {base}))`"
+        yield _warn(node, "`log` writes a line of the log, and its level is no number", hint)
 
 
 def _is_empty(node: Any) -> bool:
@@ -102,11 +113,11 @@ def _primitive(node: CallPrimitive) -> Iterator[Diagnostic]:
                 f"`{_name(places[0])}` gives nil where nothing is found, never -1",
                 f"write `(nil? {places[0].span.text})`",
             )
-    elif name == "string-join" and len(given) == 1 and _are_words(given[0]):
+    elif name == "string-join" and len(given) == 1 and _are_letters(given[0]):
         yield _warn(
             node,
-            "`string-join` without a separator puts nothing between the texts",
-            f'write `(string-join {given[0].span.text} " ")`',
+            "`string-join` without a separator puts a space between the letters",
+            f"write `(list->string {given[0].span.text})`",
         )
     elif name in ("re-find", "re-matches", "re-seq", "re-split", "re-replace"):
         texts = [each.value for each in given if isinstance(each, Const)]
@@ -114,11 +125,23 @@ def _primitive(node: CallPrimitive) -> Iterator[Diagnostic]:
             yield from _find_swapped_pattern(node, [str(each) for each in texts])
 
 
-def _are_words(node: Any) -> bool:
-    """Return whether a node is a written list of texts that are no single letters."""
-    items = node.value if isinstance(node, Const) else ()
-    texts = [one for one in items if isinstance(one, str)] if type(items) is tuple else []
-    return len(texts) == len(items) > 1 and any(len(one) > 1 for one in texts)
+def _are_letters(node: Any) -> bool:
+    """Return whether a node is a list of the characters of a text, maybe in another order."""
+    work = [node]
+    while work:
+        each = work.pop()
+        if _name(each) == "string->list":
+            return True
+        if _name(each) in ("reverse", "append", "take", "drop", "rest", "distinct") or (
+            isinstance(each, Call) and _higher_name(each) in ("map", "filter", "sort")
+        ):
+            work += each.arguments
+    return False
+
+
+def _higher_name(node: Call) -> str:
+    callee = node.callee.value if isinstance(node.callee, Const) else None
+    return callee.name if isinstance(callee, Higher) else ""
 
 
 _FINDERS = ("index-of", "string-index", "string-index-right")

@@ -7,7 +7,7 @@ from typing import Any
 from sexplang.analysis.own_nodes import own_units
 from sexplang.analysis.signs import SHOWING
 from sexplang.terms.core import Call, CallPrimitive, Const, Let
-from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.diagnostic import Diagnostic, Edit, Label
 from sexplang.terms.program import Bind, Program
 from sexplang.terms.source import Made
 from sexplang.terms.values.value import Higher, Operation, Task
@@ -31,6 +31,11 @@ _REGEX = r"\\[dswbDSW]|\[[^\[\]]+\][*+?]?|\.[*+]|\(\?|^\^.|.\$$|\w\+$"
 _LITERAL_PARTS = {"string-split": 1, "string-replace": 1, "string-contains?": 1, "string-index": 1}
 """Functions that look for a part as it is written, and its position."""
 
+_MATCHING = frozenset(("re-find", "re-matches", "re-seq", "re-split", "re-replace"))
+
+_SLASHED = re.compile(r"/(.+)/([gimsuy]{1,4})", re.DOTALL)
+"""A pattern between slashes, with flags."""
+
 _REGEX_INSTEAD = {
     "string-split": "(re-split {1} {0})",
     "string-replace": "(re-replace {1} {0} {2})",
@@ -52,6 +57,8 @@ def find_foreign_texts(program: Program, nodes: list[Any]) -> Iterator[Diagnosti
             for found in _find_format(node, name):
                 told.add(id(node.arguments[1 if name == "log" else 0]))
                 yield found
+        elif name in _MATCHING:
+            yield from _find_marks_of_patterns(node, name)
         elif name in _LITERAL_PARTS and len(node.arguments) > _LITERAL_PARTS[name]:
             part = node.arguments[_LITERAL_PARTS[name]]
             if _is_regex(part):
@@ -160,5 +167,31 @@ def _regex(node: Any, name: str, part: Any) -> Diagnostic:
     )
 
 
-def _warn(node: Any, title: str, hint: str) -> Diagnostic:
-    return Diagnostic("foreign-text", title, (Label(node.span),), hint=hint, severity="warning")
+def _find_marks_of_patterns(node: Any, name: str) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for a pattern between slashes, and for a group of another language in a
+    replacement."""
+    pattern, *_, last = node.arguments
+    slashed = _SLASHED.fullmatch(pattern.span.text[1:-1]) if _is_text(pattern) else None
+    if slashed is not None:
+        flags = "".join([each for each in slashed[2] if each in "ims"])
+        meant = f'"(?{flags}){slashed[1]}"' if flags else f'"{slashed[1]}"'
+        yield _warn(
+            pattern,
+            "a pattern is its text alone: slashes and flags are looked for as they are written",
+            f"write `{meant}`",
+            (Edit(pattern.span, meant),),
+        )
+    if name == "re-replace" and _is_text(last) and re.search(r"\\(?:g<)?[1-9]", last.value):
+        meant = re.sub(r"\\\\(?:g<)?([1-9])>?(?![0-9])", r"$\1", last.span.text)
+        yield _warn(
+            last,
+            "a group in a replacement is written with `$`: a backslash stays as it is",
+            f"write `{meant}`",
+            (Edit(last.span, meant),),
+        )
+
+
+def _warn(node: Any, title: str, hint: str, edits: tuple[Edit, ...] = ()) -> Diagnostic:
+    return Diagnostic(
+        "foreign-text", title, (Label(node.span),), hint=hint, severity="warning", edits=edits
+    )

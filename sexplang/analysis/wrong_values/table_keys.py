@@ -5,12 +5,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from sexplang.analysis.signs import PAIRED, library_name
 from sexplang.analysis.wrong_values.constants import (
     names_called,
     text_of,
     value_of,
     values_by_name,
 )
+from sexplang.analysis.wrong_values.true_values import kind_of_results
 from sexplang.terms.core import Call, CallPrimitive, Const, Lambda, Let, MakeTable
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.program import Program
@@ -38,6 +40,7 @@ def find_table_slips(program: Program, nodes: list[Any]) -> Iterator[Diagnostic]
         return
     values = values_by_name(program, nodes)
     for node in reads:
+        yield from _find_pairs_read(program, node, values)
         table = _table(node.arguments[0], values)
         key = text_of(node.arguments[1])
         if table is not None and _PATH.fullmatch(key) and key not in table:
@@ -50,6 +53,38 @@ def find_table_slips(program: Program, nodes: list[Any]) -> Iterator[Diagnostic]
             and not _holds_functions(table)
         ):
             yield _default(program, node)
+
+
+def _find_pairs_read(
+    program: Program, node: CallPrimitive, values: dict[str, Any]
+) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for a key of a list of pairs, which other languages have as a table."""
+    pairs, key = value_of(node.arguments[0], values), node.arguments[1]
+    name = library_name(program, pairs)
+    if name not in PAIRED or node.primitive.name == "put" or not isinstance(key, Const):
+        return
+    if type(key.value) is int and (
+        key.value == 0 or not _has_numbers(program, name, pairs, values)
+    ):
+        return
+    if isinstance(key.value, (int, float, str)):
+        given, written = node.arguments[0].span.text, key.span.text
+        table = f"(get (from-entries {given}) {written})"
+        instead = table if isinstance(key.value, str) else f"(second (assoc {written} {given}))"
+        yield Diagnostic(
+            "foreign-call",
+            f"`{name}` gives a list of pairs, and {written} is a place in it",
+            (Label(key.span, "this is no key"),),
+            hint=f"write `{instead}`",
+            severity="warning",
+        )
+
+
+def _has_numbers(program: Program, name: str, pairs: Any, values: dict[str, Any]) -> bool:
+    """Return whether the first of each pair is a number."""
+    if name == "frequencies" or not pairs.arguments:
+        return False
+    return kind_of_results(program, pairs.arguments[0], values) == "number"
 
 
 def _table(node: Any, values: dict[str, Any]) -> dict[str, Any] | None:

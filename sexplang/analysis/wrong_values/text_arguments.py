@@ -50,6 +50,10 @@ _MARKS = re.compile(r"[\\^$.|?*+()\[\]]|\A.{0,3}\Z", re.DOTALL)
 """A text that is rather a pattern than one to look in."""
 
 
+_REGEX = re.compile(r"[\\*+?^$|]|\[.*\]")
+"""What a pattern has, and a part that is looked for as it is written hardly."""
+
+
 def _order_of_match(name: str, texts: list[str | None]) -> tuple[int, ...] | None:
     """Return the intended order where a computed pattern is looked for in a literal that is a
     pattern itself, or where a literal is to be replaced by what was meant as the text."""
@@ -74,7 +78,11 @@ def _never_matches(texts: list[str | None]) -> bool:
     text, part = texts[:2]
     if text is None or part is None:
         return False
-    return part not in text and (len(texts) == 3 or len(part) > len(text) > 0)
+    if part in text:
+        return False
+    if len(texts) == 3:
+        return text in texts[2] if texts[2] is not None else not _REGEX.search(part)
+    return len(part) > len(text) > 0
 
 
 def _splits_a_character(node: CallPrimitive, texts: list[str | None]) -> bool:

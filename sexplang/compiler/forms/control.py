@@ -38,7 +38,16 @@ from sexplang.terms.core import (
     Repeat,
 )
 from sexplang.terms.diagnostic import Edit
-from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm, source_name
+from sexplang.terms.form import (
+    Form,
+    Label,
+    ListForm,
+    Literal,
+    Name,
+    TableForm,
+    VectorForm,
+    source_name,
+)
 from sexplang.terms.source import Span
 
 Wrap = Callable[[Core], Core]
@@ -294,9 +303,29 @@ def _report_no_step(c: Lowering, form: ListForm, step: Form) -> Lowered:
 
 def lambda_(c: Lowering, form: ListForm, position: int, name: str = "lambda") -> Steps:
     """`(lambda (a (b default) . rest) body…)`"""
+    if len(form.items) > 2 and type(form.items[1]) is not VectorForm:
+        meant = _find_bare_lambda(form)
+        if meant is not None:
+            hint, edits = meant
+            return c.report_malformed(
+                form, form.items[1], "I expected a list of parameters here", hint=hint, edits=edits
+            )
     made = draft(c, name, form.items[1], form.items[2:], form.span)
     yield finish(c, made, body)
     return Lambda(made.index, span=form.span)
+
+
+def _find_bare_lambda(form: ListForm) -> "tuple[str, tuple[Edit, ...]] | None":
+    """Return the advice for `(lambda x: body)` or `(lambda x => body)`; None for any other."""
+    words = {each.text for each in form.items[2:] if type(each) is Name}
+    if Label not in map(type, form.items) and not words & _ARROWS:
+        return None
+    from sexplang.compiler.forms.foreign_shapes import wrap_parameters
+
+    return wrap_parameters(form)
+
+
+_ARROWS = frozenset(("=>", "->"))
 
 
 def begin(c: Lowering, form: ListForm, position: int) -> Any:
@@ -442,6 +471,8 @@ def _lower_named_let(c: Lowering, form: ListForm, name: Name) -> Steps:
 def loop(c: Lowering, form: ListForm, position: int) -> Steps:
     """`(loop count body…)` or `(loop ((name e) …) body…)`"""
     first = form.items[1]
+    if type(first) is Name and first.text in _LOOP_WORDS and c.names.find(first.text) is None:
+        return _report_foreign_loop(c, form)
     if not _is_bindings(c, first):
         turns = yield c.lower(first)
         inner = yield body(c, form.items[2:], 0, form.span)
@@ -468,20 +499,40 @@ def loop(c: Lowering, form: ListForm, position: int) -> Steps:
     return Loop(inits, enclose(bindings, inner), span=form.span)
 
 
+_LOOP_WORDS = frozenset(("for", "repeat", "while", "until", "with"))
+"""Words that begin a loop in Common Lisp."""
+
+
+def _report_foreign_loop(c: Lowering, form: ListForm) -> Core:
+    from sexplang.compiler.habit_hints import find_call
+
+    meant = find_call(c, "loop", form)
+    return c.report_malformed(
+        form,
+        form.items[1],
+        "I expected a count or bindings here",
+        hint=meant.hint if meant is not None else None,
+        edits=meant.edits if meant is not None else (),
+    )
+
+
 _UNKNOWN = -1
 """The number of the variables of a loop whose bindings are malformed."""
 
 
 def _is_bindings(c: Lowering, form: Form) -> bool:
     """Return whether a form is `((i 0) …)` and not a count. The head of a call is hardly ever a
-    list of two. One pair with an unbound name is `(i 0)` or `[i 0]`, and is refused as a binding.
+    list of two. Pairs of an unbound name and a value, `(i 0)` or `[i 0 n 1]`, are refused as
+    bindings.
     """
     if type(form) not in (ListForm, VectorForm) or not form.items:  # type: ignore[union-attr]
         return type(form) is ListForm
-    head, *rest = form.items  # type: ignore[union-attr]
+    head = form.items[0]  # type: ignore[union-attr]
     if type(head) is Name:
         is_new = c.names.find(head.text) is None and c.names.find_in_module(head.text) is None
-        return len(rest) == 1 and is_new and head.text not in RESERVED
+        is_flat = len(form.items) % 2 == 0  # type: ignore[union-attr]
+        is_named = all(type(each) is Name for each in form.items[::2])  # type: ignore[union-attr]
+        return is_flat and is_named and is_new and head.text not in RESERVED
     is_pattern = type(head) in (VectorForm, TableForm)
     return is_pattern or (type(head) is ListForm and type(form) is ListForm)
 

@@ -215,10 +215,11 @@ def _clause(
     params = tuple(name.text for name in pattern.items[1:])  # type: ignore[union-attr]
     known = c.operation(operation.text)
     if operation.spelling == "error":
-        check_count(c, pattern, "error", len(params), 1, 1, ("err",))
+        check_count(c, pattern, "error", len(params), 1, 1, ("err",), is_call=False)
     elif known is not None:
         most = None if known.rest else len(known.params)
-        check_count(c, pattern, known.name, len(params), known.least, most, known.params)
+        count = len(params)
+        check_count(c, pattern, known.name, count, known.least, most, known.params, is_call=False)
     name = _name_of(c, operation)
     c.handled.add(name)
     place = c.save_scope()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sexplang.compiler.compilation import Lowering
 from sexplang.terms.diagnostic import Diagnostic, Edit
-from sexplang.terms.form import Form, ListForm, Name
+from sexplang.terms.form import Form, Label, ListForm, Name
 
 _ELSE = frozenset((":else", "else", "else:", ":default", "default", "otherwise", "t", "true", "_"))
 """Words of other languages for `else`."""
@@ -61,6 +61,31 @@ def chain_tests(form: ListForm) -> Advice | None:
     last = [f"(else {parts.pop()})"] if len(parts) % 2 else []
     pairs = [f"({' '.join(parts[at : at + 2])})" for at in range(0, len(parts), 2)]
     return _write(form, f"(cond {' '.join([*pairs, *last])})", "several tests are a `cond`")
+
+
+def wrap_parameters(form: ListForm) -> Advice | None:
+    """Return the advice for a `lambda` whose parameters end in a colon or an arrow, as in
+    `(lambda x: body)`; None for any other."""
+    params: list[str] = []
+    if type(form.items[1]) is ListForm and form.items[2].span.text in ("=>", "->"):
+        body = " ".join([each.span.text for each in form.items[3:]])
+        text = f"({form.items[0].span.text} {form.items[1].span.text} {body})"
+        return _write(form, text, "no arrow stands before the body")
+    parts = list(form.items[1:])
+    while parts:
+        each = parts.pop(0)
+        if type(each) is Name and each.text in ("=>", "->"):
+            break
+        if type(each) not in (Name, Label):
+            return None
+        params.append(each.span.text.removesuffix(":"))
+        if type(each) is Label:
+            break
+    body = " ".join([each.span.text for each in parts])
+    if not body or not params:
+        return None
+    head = form.items[0].span.text
+    return _write(form, f"({head} ({' '.join(params)}) {body})", "parameters stand in parentheses")
 
 
 def close_try(form: ListForm) -> Advice | None:

@@ -174,7 +174,8 @@ SHAPES: dict[str, Shape] = {
 
 PARTS: dict[str, str] = {
     "else": "`else` opens the last clause of a `cond` or `case`",
-    "=>": "`=>` stands in a clause of `cond`: `(test => function)`",
+    "=>": "`=>` stands in a clause of `cond`: `(test => function)`; a function is "
+    "`(lambda (x) body…)`",
     "catch": "`catch` stands at the end of a `try`: `(try e… (catch (err) body…))`",
     "finally": "`finally` stands at the end of a `try`: `(try e… (finally body…))`",
     "unquote": "`~x` stands inside a quasiquote: `` `(a ~x) ``",

@@ -43,6 +43,7 @@ _INDEX_EXAMPLES = """\b
 Examples:
   sexplang index .                      the project around this folder
   sexplang index src docs --include '*.py' --include '*.md'
+  sexplang index . --embed local        for search by meaning, too
   sexplang index --list                 what is known"""
 
 _RUNS_EXAMPLES = """\b
@@ -408,6 +409,7 @@ _group.add_command(
 )
 @click.option("--include", multiple=True, metavar="PATTERN", help="Only files that fit PATTERN.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="No files that fit PATTERN.")
+@click.option("--embed", metavar="MODEL", help="Give each file a vector, by MODEL.")
 @click.option("--list", "listing", is_flag=True, help="List what is known, change nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Write the outcome as a JSON document.")
 @click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
@@ -416,6 +418,7 @@ def _index(
     place: str | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
+    embed: str | None,
     listing: bool,
     as_json: bool,
     quiet: bool,
@@ -429,7 +432,7 @@ def _index(
 
     if not paths and not listing:
         raise click.UsageError("Name a folder: sexplang index PATH")
-    return index(Settings(paths, place, include, exclude, listing, as_json, quiet))
+    return index(Settings(paths, place, include, exclude, listing, as_json, quiet, embed))
 
 
 @_group.group("runs", short_help="Look at recorded runs.")

@@ -28,6 +28,8 @@ class Settings:
     listing: bool = False
     json: bool = False
     quiet: bool = False
+    embed: str | None = None
+    """The model that makes vectors of the files."""
 
 
 def index(settings: Settings) -> int:
@@ -69,8 +71,25 @@ def _add(memory: Any, settings: Settings) -> None:
         reports.append(report.plain())
         if not settings.json:
             print(_line(path, reports[-1]))
+    embedded = {} if settings.embed is None else {"embedded": _embed(memory, settings.embed)}
     if settings.json:
-        print(json.dumps({"index": memory.index, "paths": reports}, ensure_ascii=False))
+        document = {"index": memory.index, "paths": reports, **embedded}
+        print(json.dumps(document, ensure_ascii=False))
+    elif embedded:
+        print(draw_hidden(f"{_files(embedded['embedded'])} embedded by {settings.embed}"))
+
+
+def _embed(memory: Any, model: str) -> int:
+    """Make the vectors that the index lacks. Return their number."""
+    from sexplang.api.embedder import make_embedder
+    from sexplang.machine import Failed
+    from sexplang.runtime.refusal import Refusal
+
+    try:
+        count: int = memory.embed(*make_embedder(model))
+    except Failed as failed:
+        raise Refusal(failed.error) from None
+    return count
 
 
 def _line(path: str, report: dict[str, Any]) -> str:

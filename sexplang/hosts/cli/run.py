@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.cli.output import (
     failure_of,
+    format_value,
     is_bound,
     say_all,
     say_error,
@@ -36,6 +37,7 @@ from sexplang.terms.values.value import Fault, Record, Value
 
 if TYPE_CHECKING:
     from sexplang.hosts.terminal.progress import Progress
+    from sexplang.hosts.terminal.text_output import TextOutput
     from sexplang.machine import Done, Failed, Suspended
     from sexplang.runtime import Journal
     from sexplang.runtime.mcp import Servers
@@ -156,6 +158,10 @@ def perform(
     from sexplang.guards.interrupt import interruptible
     from sexplang.machine import Failed, Suspended
 
+    if settings.json and settings.stream:
+        words = "--json writes one document and --stream text as it arrives: leave one out"
+        say_misuse(words, settings)
+        return MISUSE
     try:
         settings = apply_configuration(settings, _folder(settings))
         check_files(settings)
@@ -166,7 +172,11 @@ def perform(
     unusable = _prepare_models(settings, program)
     if unusable is not None:
         return say_error(unusable, program, source, settings)
-    journal = progress = trace = None
+    journal = progress = trace = streamed = None
+    if settings.stream:
+        from sexplang.hosts.terminal.text_output import TextOutput, last_tasks
+
+        streamed = TextOutput(last_tasks(program), settings.verbose)
     unwritten: list[str] = []
     if _is_followed(settings, program):  # before anything happens, even if nothing will
         from sexplang.hosts.settings.trace_options import follow_run
@@ -197,7 +207,7 @@ def perform(
 
                     progress = progress or make_progress(settings)
                     outcome = drive_to_end(
-                        settings, program, outcome, journal, servers, progress, trace
+                        settings, program, outcome, journal, servers, progress, trace, streamed
                     )
         except Fault as fault:  # a server that the program needs
             return say_error(error_of(fault), program, source, settings)
@@ -209,7 +219,7 @@ def perform(
         if trace is not None:
             trace.finish(outcome.error if isinstance(outcome, Failed) else None)
         is_traced = trace is not None
-        stopped = _say_end(settings, program, source, outcome, shaped, is_traced)
+        stopped = _say_end(settings, program, source, outcome, shaped, is_traced, streamed)
         if stopped is not None and progress is not None and is_bound(stopped):
             say_kept(settings, progress.usage.plain())
     status = DONE if stopped is None else FAILED
@@ -244,20 +254,25 @@ def _say_end(
     outcome: "Done | Failed",
     shaped: Callable[[Value], Value],
     is_traced: bool,
+    streamed: "TextOutput | None",
 ) -> Record | None:
     """Write the value, or print the error. Return the error of a run, or of its FAILED value.
 
-    The value of a traced run is out before its traces are exported.
+    The value of a traced run is out before its traces are exported. A value that was streamed is
+    out already.
     """
     from sexplang.machine import Failed
 
+    if streamed is not None:
+        streamed.end_line()
     if isinstance(outcome, Failed):
         is_own = settings.way in (None, "s_expression")  # else the program is the Dispatcher's
         say_error(outcome.error, program, source, settings, outcome.trail if is_own else None)
         return outcome.error
     try:
         value = shaped(outcome.value)
-        write_value(settings, value)
+        if streamed is None or not streamed.has_written(format_value(value)):
+            write_value(settings, value)
         if is_traced:
             sys.stdout.flush()
     except Fault as fault:
@@ -288,16 +303,18 @@ def drive_to_end(
     servers: "Servers | None" = None,
     progress: "Progress | None" = None,
     trace: "Trace | None" = None,
+    streamed: "TextOutput | None" = None,
 ) -> "Done | Failed":
     """Return the outcome at the end: perform requests, show progress, keep the record."""
     from sexplang.hosts.terminal.progress import make_progress
     from sexplang.hosts.terminal.streams import person_at
     from sexplang.runtime import Journal, drive, performers
     from sexplang.runtime import Settings as RunSettings
+    from sexplang.runtime.driver.listeners import join_listeners
 
     journal = journal or Journal()
     progress = progress or make_progress(settings)
-
+    watch = progress if streamed is None else join_listeners([progress, streamed], True)
     permissions = permissions_of(settings, _folder(settings), _list_input_files(settings, program))
     prepared = performers(
         RunSettings(
@@ -306,7 +323,7 @@ def drive_to_end(
             write=_make_print(settings),
             log=_make_log(settings, trace),
             person=person_at(sys.stdin, sys.stderr),
-            on_event=progress if trace is None else trace.wrap_watch(progress),
+            on_event=watch if trace is None else trace.wrap_watch(watch),
             models=settings.models,
             on_named=progress.note_model,
             memory=settings.index,
@@ -317,7 +334,7 @@ def drive_to_end(
     more |= {} if settings.parallel is None else {"parallel": settings.parallel}
     try:
         try:
-            return drive(outcome, prepared, journal=journal, on_event=progress, trace=trace, **more)
+            return drive(outcome, prepared, journal=journal, on_event=watch, trace=trace, **more)
         finally:
             progress.close()
     except (KeyboardInterrupt, OSError) as ended:

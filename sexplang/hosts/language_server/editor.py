@@ -6,7 +6,7 @@ moment after the last change. Their results are pushed if the text is still the 
 
 import asyncio
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types as lsp
 from pygls.exceptions import FeatureNotificationError
@@ -20,9 +20,6 @@ from sexplang.hosts.language_server.protocol import UNTOLD
 from sexplang.hosts.reference.meanings import Meaning
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source, Span
-
-if TYPE_CHECKING:
-    from sexplang.analysis import Row
 
 PAUSE = 0.2
 """Seconds without a change before documents are checked."""
@@ -59,7 +56,7 @@ class Editor:
         self.versions: dict[str, tuple[int, int]] = {}
         """By document: the ordinal of its text among all that came in, and the editor's version."""
         self.taken = 0
-        self.effects: dict[str, tuple[Row, ...]] = {}
+        self.reports: dict[str, findings.DocumentReport] = {}
         self.corrections: dict[str, list[findings.Correction]] = {}
         """By document: the edits that its last check offers."""
         self.timer: asyncio.TimerHandle | None = None
@@ -91,7 +88,7 @@ class Editor:
     def drop(self, address: str) -> None:
         """Note that a document was closed: from now on its file counts."""
         name = name_of(address)
-        for known in (self.library.open, self.addresses, self.versions, self.effects):
+        for known in (self.library.open, self.addresses, self.versions, self.reports):
             known.pop(name, None)
         self.corrections.pop(name, None)
         self.server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(address, []))
@@ -126,7 +123,7 @@ class Editor:
                 if self.has_ended:
                     return
                 try:
-                    shown, effects, corrections = await asyncio.to_thread(
+                    shown, report, corrections = await asyncio.to_thread(
                         _check, library, name, self.encoding
                     )
                 # An internal fault must not end the checks of this editor for good.
@@ -135,7 +132,7 @@ class Editor:
                         self.server.report_server_error(fault, FeatureNotificationError)
                     continue
                 if self.versions.get(name) == known and not self.has_ended:
-                    self.effects[name] = effects
+                    self.reports[name] = report
                     self.corrections[name] = corrections
                     self.server.text_document_publish_diagnostics(
                         lsp.PublishDiagnosticsParams(
@@ -147,8 +144,9 @@ class Editor:
 
     def hover(self, params: lsp.HoverParams) -> lsp.Hover | None:
         found, places = self.read(params.text_document)
-        effects = self.effects.get(found.source.name, ())
-        explained = hover.hover(found, places.offset(params.position), effects)
+        report = self.reports.get(found.source.name, findings.DocumentReport())
+        offset = places.offset(params.position)
+        explained = hover.hover(found, offset, report.effects, report.types)
         if explained is None:
             return None
         start, end, words = explained
@@ -223,13 +221,13 @@ class Editor:
 
 def _check(
     library: Library, name: str, encoding: str
-) -> "tuple[list[lsp.Diagnostic], tuple[Row, ...], list[findings.Correction]]":
-    """Return the diagnostics of a document, the effects of its functions, and the edits that
-    correct it."""
+) -> "tuple[list[lsp.Diagnostic], findings.DocumentReport, list[findings.Correction]]":
+    """Return the diagnostics of a document, what is known of its names, and the edits that correct
+    it."""
     checked = findings.check_document(library, name)
     return (
         findings.to_protocol(checked.findings, library, name, encoding),
-        checked.effects,
+        checked,
         findings.corrections(checked.findings, library.source(name), encoding),
     )
 

@@ -20,7 +20,7 @@ from sexplang.terms.classes.node import frozen
 from sexplang.terms.source import Source, Span
 
 if TYPE_CHECKING:
-    from sexplang.analysis import Row
+    from sexplang.analysis import NameType, Row
 
 _SEVERITIES = {"error": DiagnosticSeverity.Error, "warning": DiagnosticSeverity.Warning}
 
@@ -34,10 +34,12 @@ _TAGS = {
 
 @frozen
 class DocumentReport:
-    """The diagnostics of a document, and the effects of its functions if it has no errors."""
+    """The diagnostics of a document; the effects of its functions and the types of its names, if it
+    can be built."""
 
-    findings: tuple[terms.Diagnostic, ...]
+    findings: tuple[terms.Diagnostic, ...] = ()
     effects: "tuple[Row, ...]" = ()
+    types: "tuple[NameType, ...]" = ()
 
 
 def check_document(library: Library, name: str) -> DocumentReport:
@@ -45,6 +47,7 @@ def check_document(library: Library, name: str) -> DocumentReport:
     source = library.source(name)
     found: list[terms.Diagnostic] = []
     effects: tuple[Row, ...] = ()
+    types: tuple[NameType, ...] = ()
     try:
         if name.endswith(".test.sexp"):
             from sexplang.hosts.testing.test_programs import check_tests
@@ -56,10 +59,10 @@ def check_document(library: Library, name: str) -> DocumentReport:
             program = build(source, library.make_finder(name))
             report = inspect(program)
             found += [*program.warnings, *report.findings]
-            effects = report.effects
+            effects, types = report.effects, report.types
     except terms.Diagnostics as wrong:
         found.extend(wrong.diagnostics)
-    return DocumentReport(tuple(found), effects)
+    return DocumentReport(tuple(found), effects, types)
 
 
 def to_protocol(

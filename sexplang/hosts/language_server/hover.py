@@ -1,6 +1,6 @@
 """Hover: the explanation of the name at an offset."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from sexplang.hosts.language_server.outline import Outline
@@ -10,26 +10,35 @@ from sexplang.terms.values.text import to_source, type_words
 from sexplang.terms.values.value import Task
 
 if TYPE_CHECKING:
-    from sexplang.analysis import Row
+    from sexplang.analysis import NameType, Row
 
 
-def hover(found: Outline, offset: int, effects: "Iterable[Row]") -> tuple[int, int, str] | None:
+def hover(
+    found: Outline, offset: int, effects: "Iterable[Row]", types: "Iterable[NameType]" = ()
+) -> tuple[int, int, str] | None:
     """Return start, end and explanation, in Markdown; None if there is no name.
 
-    `effects` are those of the document's functions at its last check.
+    `effects` are those of the document's functions at its last check, `types` those of its names.
     """
     mention = found.scopes.mention_at(offset)
     if mention is None:
         return None
-    return mention.start, mention.end, explain(mention.meaning, effects)
+    meaning = mention.meaning
+    known = [_describe_effects(row) for row in effects if _is_about(row, meaning)]
+    used = {each.start for each in found.scopes.mentions if each.meaning is meaning}
+    known += [
+        each.words
+        for each in types
+        if each.span.start in used and each.span.source.text == found.source.text
+    ]
+    return mention.start, mention.end, explain(meaning, known)
 
 
-def explain(meaning: Meaning, effects: "Iterable[Row]" = ()) -> str:
-    """Return the meaning of a name, in Markdown."""
+def explain(meaning: Meaning, known: Sequence[str] = ()) -> str:
+    """Return the meaning of a name, in Markdown, with the first sentence that is `known` of it."""
     entry = find_entry(meaning)
-    done = [_describe_effects(row) for row in effects if _is_about(row, meaning)]
     shown = _code("\n".join(map(str, entry.examples))) if entry.examples else ""
-    parts = [_code(entry.signature), *_describe(meaning, entry), shown, *done[:1], _where(meaning)]
+    parts = [_code(entry.signature), *_describe(meaning, entry), shown, *known[:1], _where(meaning)]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -107,7 +107,7 @@ INNER = frozenset(
     [
         *("as-work", "check-outputs", "fork-graph", "fork-map", "in-node", "judge-plan"),
         *("match-task", "run-plan", "run-step", "run-task", "subagent-limits", "task-bids"),
-        *("task-of", "task-result"),
+        *("task-of", "task-result", "vector-cosine", "vector-dot", "vector-nearest"),
     ]
 )
 """Names of the prelude that only the standard library calls."""

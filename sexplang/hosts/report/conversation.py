@@ -6,6 +6,7 @@ from typing import Any
 from sexplang.hosts.report.markup import Html, tag
 from sexplang.runtime.journal.recording_reader import Entry
 from sexplang.terms.json.tagged import pack
+from sexplang.terms.model.payload import is_embedding
 from sexplang.terms.values.value import Record, Value
 
 SAYING = ("request", "compaction")
@@ -54,7 +55,7 @@ def turn(entry: Entry) -> Html | None:
     """Return the last message and the reply of one model call."""
     payload = _payload(entry)
     if payload is None:
-        parts = _show_reply(entry, None)
+        parts = _show_embeddings(entry) or _show_reply(entry, None)
         return tag("div", *parts, class_="talk") if parts else None
     last = payload["messages"][-1]
     parts = [_message(str(last.get("role")), last.get("content"))]
@@ -128,6 +129,23 @@ def _show_reply(entry: Entry, reply: Any) -> list[Html]:
         return [_message("reply", reply)]
     text = _so_far(entry)
     return [_message("reply, cut off here", text)] if text else []
+
+
+def _show_embeddings(entry: Entry) -> list[Html]:
+    """Return the texts of a request for embeddings, and how many vectors came. Nobody reads
+    those."""
+    arguments = entry.row.arguments if entry.row is not None else ()
+    payload: Any = arguments[0] if entry.name == "model" and arguments else None
+    if not is_embedding(payload):
+        return []
+    texts = payload["embed"]
+    parts = [_message("embed", texts if isinstance(texts, (tuple, list)) else [texts])]
+    reply = entry.row.reply if entry.row is not None and not entry.row.failed else None
+    vectors = reply.get("embeddings") if isinstance(reply, dict) else None
+    if isinstance(vectors, (tuple, list)) and vectors and isinstance(vectors[0], (tuple, list)):
+        words = f"{len(vectors):,} vectors of {len(vectors[0]):,} numbers"
+        parts.append(tag("p", words, class_="note"))
+    return parts
 
 
 def _so_far(entry: Entry) -> str | None:

@@ -21,12 +21,7 @@ if TYPE_CHECKING:
 
 def servers_of(settings: Settings, folder: str | None) -> "Servers | None":
     """Return the servers that a program may name; None if there are none. Raises Diagnostics."""
-    given: dict[str, Any] = {}
-    for table, is_own in sections("mcp", folder or os.getcwd()):
-        if not is_own:
-            _check_secrets(table)
-        given |= table
-    named: set[str] = set()
+    named: dict[str, Any] = {}
     for each in settings.mcp:
         name, equals, said = each.partition("=")
         if not equals or not name.strip() or not said.strip() or " " in name.strip():
@@ -34,8 +29,14 @@ def servers_of(settings: Settings, folder: str | None) -> "Servers | None":
         if name in named:
             title = f"the MCP server `{name}` is named twice"
             raise Diagnostics([Diagnostic("bad-server", title, hint="give each a name of its own")])
-        named.add(name)
-        given[name] = said
+        named[name] = _parse_table(name, said) if said.lstrip().startswith("{") else said
+    given: dict[str, Any] = {}
+    for table, is_own in sections("mcp", folder or os.getcwd()):
+        for name, said in table.items():
+            if not is_own and name not in named and _has_secret(said):
+                raise _refuse_secret(name, said)
+        given |= table
+    given |= named
     if not given:
         return None
     from sexplang.runtime.mcp import Servers, servers_of
@@ -45,14 +46,58 @@ def servers_of(settings: Settings, folder: str | None) -> "Servers | None":
     return Servers(known, permissions_of(settings, folder))
 
 
-def _check_secrets(table: dict[str, Any]) -> None:
-    """Raise Diagnostics if a project's configuration gives a secret to a server."""
-    for name, said in table.items():
-        values = said.get("env") if isinstance(said, dict) else None
-        for value in values.values() if isinstance(values, dict) else ():
-            if isinstance(value, str) and value.startswith("secret:"):
-                words = f"only a person gives a secret to a server, and `{name}` is given `{value}`"
-                raise wrong(NAME, words, OWN_HINT)
+def _has_secret(said: Any) -> bool:
+    """Return whether a server is given a variable of the environment."""
+    tables = [said.get(key) for key in ("env", "headers")] if isinstance(said, dict) else []
+    values = [value for each in tables if isinstance(each, dict) for value in each.values()]
+    return any(isinstance(each, str) and _ends_in_secret(each) for each in values)
+
+
+def _ends_in_secret(value: str) -> bool:
+    return value.rpartition(" ")[2].startswith("secret:")
+
+
+def _refuse_secret(name: str, said: dict[str, Any]) -> Diagnostics:
+    """Return the Diagnostics for a project's configuration that gives a secret to a server."""
+    from shlex import quote
+
+    way = said.get("url", said.get("command"))
+    allowed = f" {_permission(way)}" if isinstance(way, str) and way.strip() else ""
+    words = f"only a person gives a secret to a server, and `{name}` is given one here"
+    typed = quote(f"{name}={_write_table(said)}")
+    own = OWN_HINT.replace("put", "move")
+    return wrong(NAME, words, f"type: --mcp {typed}{allowed}, or {own}")
+
+
+def _write_table(value: Any) -> str:
+    """Return a value of a configuration in one line of TOML."""
+    from json import dumps
+
+    if isinstance(value, dict):
+        parts = [f"{_write_key(key)} = {_write_table(each)}" for key, each in value.items()]
+        return f"{{{', '.join(parts)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_write_table, value))}]"
+    return dumps(value, default=str)
+
+
+def _write_key(key: str) -> str:
+    from json import dumps
+
+    return key if key.isascii() and key.replace("-", "_").isidentifier() else dumps(key)
+
+
+def _parse_table(name: str, said: str) -> dict[str, Any]:
+    """Return the table that describes a server, `{url = "…", headers = {…}}` in TOML."""
+    import tomllib
+
+    try:
+        table: dict[str, Any] = tomllib.loads(f"server = {said.strip()}")["server"]
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        title = f"`{name}` names no MCP server: {error}"
+        hint = """write --mcp 'docs={url = "http://HOST:PORT/mcp", headers = {NAME = "VALUE"}}'"""
+        raise Diagnostics([Diagnostic("bad-server", title, hint=hint)]) from None
+    return table
 
 
 def _nameless(given: str) -> Diagnostics:

@@ -51,7 +51,7 @@ RUN_OPTIONS = (
         ("--mcp",),
         "texts",
         "An MCP server: its command, which needs --allow-run too, or its address, which needs "
-        "--allow-net. Its tools are called NAME:TOOL.",
+        "--allow-net; or both as a table in braces. Its tools are called NAME:TOOL.",
         "NAME=SERVER",
     ),
     Option(
@@ -83,6 +83,8 @@ RUN_OPTIONS = (
     ),
     Option(("--parallel",), "count", "At most N model calls at once (16).", "N"),
     Option(("--single-flight",), "flag", "Send equal model calls that overlap only once."),
+    Option(("--stream",), "flag", "Write the text of the last task as it arrives."),
+    Option(("-v", "--verbose"), "flag", "With --stream: the text of other tasks on stderr."),
     Option(("--strict",), "flag", "Warnings stop the program."),
     Option(("-q", "--quiet"), "flag", "Nothing on stderr but errors."),
 )
@@ -126,6 +128,8 @@ class Settings:
     trace: str | None = None
     parallel: int | None = None
     single_flight: bool = False
+    stream: bool = False
+    verbose: bool = False
     strict: bool = False
     quiet: bool = False
     way: Literal["", "s_expression", "subtask_template", "direct_tool"] | None = None

@@ -66,7 +66,7 @@ def make_progress(settings: Settings) -> "Progress":
 
     return Progress(
         sys.stderr,
-        live=sys.stderr.isatty() and not settings.quiet,
+        live=sys.stderr.isatty() and not (settings.quiet or settings.stream),
         quiet=settings.quiet,
         usage=UsageTotals(prices(settings.models), find_default),
         is_terse=settings.json,
@@ -272,7 +272,11 @@ class Progress:
             self._calls[event.id].note = f"{event.characters} characters so far"
         elif isinstance(event, Progressed):
             share = f" {event.fraction:.0%}" if event.fraction is not None else ""
-            self._said = f"{event.text}{share}"
+            words = f"{event.text}{share}"
+            if event.id in self._calls:
+                self._calls[event.id].note = words
+            else:
+                self._said = words
 
     def _remove(self, id: str) -> bool:
         """Remove a call; return whether there was one."""

@@ -38,6 +38,11 @@ class ModelUsage:
         """Attempts that may have been sent and whose input was not counted."""
         return self.kinds["uncounted"]
 
+    def describe_cached(self) -> str:
+        """Return ` (120 from the cache)`; empty if none was read there."""
+        read = self.kinds["cache_read_input_tokens"]
+        return f" ({read} from the cache)" * (read > 0)
+
     def price_tokens(self) -> tuple[int, int, int, int]:
         """Return input, output, cache-written and cache-read tokens."""
         taken, written, read = [self.kinds[kind] for kind in INPUT]
@@ -79,7 +84,7 @@ class UsageTotals:
         """Return calls and tokens by model, and the calls withdrawn, in one line."""
         parts = [
             f"{draw_hidden(model)}: {each.calls} {'call' if each.calls == 1 else 'calls'}, "
-            f"{each.tokens_in} tokens in, {each.tokens_out} out"
+            f"{each.tokens_in} tokens in{each.describe_cached()}, {each.tokens_out} out"
             f"{describe_uncounted(each.attempts_without_count)}"
             for model, each in self._models.items()
         ]

@@ -12,6 +12,7 @@ from sexplang.terms.form import source_name
 from sexplang.terms.source import Span
 from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.rope import TEXTS
+from sexplang.terms.values.sequences import LISTS
 from sexplang.terms.values.text import text
 from sexplang.terms.values.value import (
     Fault,
@@ -83,12 +84,21 @@ def apply(
     raise Fault(
         "not-a-function",
         f"{abbreviate(function)} is not a function",
-        hint=_say_what_is_called(function, arguments),
+        hint=_say_what_is_called(function, arguments, span),
     )
 
 
-def _say_what_is_called(function: Value, arguments: tuple[Value, ...]) -> str:
+def _say_what_is_called(function: Value, arguments: tuple[Value, ...], span: Span | None) -> str:
     """Return what to write for a call of what is no function."""
+    if function is None and span is not None:
+        from re import match
+
+        from sexplang.package.habits import find_field_hint
+
+        method = match(r"\([\w-]+\.([A-Za-z][\w-]*)[\s)]", span.text)
+        hint = find_field_hint(method[1]) if method is not None else None
+        if hint is not None:
+            return hint
     if type(function) in TEXTS and len(arguments) == 1 and isinstance(arguments[0], (dict, Record)):
         from re import fullmatch
 
@@ -99,6 +109,11 @@ def _say_what_is_called(function: Value, arguments: tuple[Value, ...]) -> str:
             else f"(get x {abbreviate(function)})"
         )
         return f"a field is read by a function: `(lambda (x) {field})`"
+    if len(arguments) == 1 and type(arguments[0]) is int:
+        if type(function) in LISTS:
+            return f"`(nth xs {abbreviate(arguments[0])})` is an item of a list"
+        if type(function) in TEXTS:
+            return f"`(string-ref s {abbreviate(arguments[0])})` is a character of a text"
     if isinstance(function, dict) and len(arguments) == 1 and type(arguments[0]) in TEXTS:
         return f"`(get t {abbreviate(arguments[0])})` looks a key up"
     if len(arguments) == 2 and isinstance(arguments[0], Procedure):

@@ -12,10 +12,12 @@ from typing import Any, TypeAlias
 from sexplang.machine.code.application import Entry, apply, arity_fault
 from sexplang.machine.code.simple import add_call, locate
 from sexplang.machine.stack import Closure, Frame, Segment, Step
+from sexplang.terms.form import source_name
 from sexplang.terms.quota import SMALL, account, charge
 from sexplang.terms.source import Span
 from sexplang.terms.values.abbreviation import MOST, abbreviate
 from sexplang.terms.values.equality import firsts
+from sexplang.terms.values.rope import TEXTS
 from sexplang.terms.values.sequences import LONG, View, whole_list
 from sexplang.terms.values.value import Fault, Primitive, Procedure, Value, truth
 
@@ -29,6 +31,14 @@ def items_of(name: str, value: Value) -> tuple[Value, ...]:
     hint = "`keys`, `values` and `string-split` give lists"
     if name in _FIRST:
         hint = f"write `({name} {_FIRST[name]})`"
+    elif type(value) in TEXTS:
+        hint = "`(string->list s)` gives the characters, `(string-lines s)` the lines of a text"
+    elif isinstance(value, dict):
+        hint = "`(entries t)` gives the `[key value]` pairs of a table, `keys` and `values` either"
+        if name == "filter":
+            hint = "write `(filter-table p t)`, p of a key and a value"
+    elif type(value) is int:
+        hint += "; `(range n)` gives the numbers from 0 to below n"
     if isinstance(value, Procedure):
         hint = f"the function comes first: `({name} {_FIRST.get(name, 'f xs')})`"
         hint = "the function comes last: `(sort xs f)`" if name == "sort" else hint
@@ -127,6 +137,16 @@ def each(
     """Call `function` on each row in turn; `finish(results, extra)` goes to `k`."""
     if not rows:
         return k[0], finish((), extra), k, s
+    if count == 1 and type(function) is Closure and None in function.code.defaults[1:]:
+        second = function.code.names[1 + function.code.defaults[1:].index(None)]
+        title = (
+            f"`{function.code.name}` needs `{source_name(second)}`, and the call does not give it"
+        )
+        hint = (
+            "each call gives one item: `(map-indexed (lambda (i x) …) xs)` gives its place, too; "
+            "`(enumerate xs)` has `[i x]` pairs, and `(lambda ([i x]) …)` takes one apart"
+        )
+        raise locate(Fault("wrong-arity", title, hint=hint), span)
     calls = over(function, count)
     if calls is None:
         return _call(rows[0], (_next, k, function, rows, 1, None, count, finish, extra), s)

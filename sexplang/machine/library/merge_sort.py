@@ -24,7 +24,7 @@ from sexplang.terms.source import Span
 from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.rope import TEXTS, whole_text
 from sexplang.terms.values.sequences import LISTS, whole_list
-from sexplang.terms.values.value import Fault, Primitive, Value, truth
+from sexplang.terms.values.value import Fault, Primitive, Procedure, Value, truth
 
 
 def sort(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
@@ -121,6 +121,9 @@ _COMPARED = (None,) * 1_024
 
 def sort_by(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     """`(sort-by f xs [order])`: compute all keys, then order the items."""
+    if len(arguments) > 2 and isinstance(arguments[1], Procedure):
+        title = f"`sort-by` goes through a list, not {abbreviate(arguments[1])}"
+        raise Fault("wrong-type", title, hint="the order comes last: `(sort-by f xs >)`")
     items = items_of("sort-by", arguments[1])
     order = arguments[2] if len(arguments) > 2 else None
     return each(arguments[0], items, 1, same, None, (_by_keys, k, items, order, span), s, span)

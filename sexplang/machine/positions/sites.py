@@ -108,6 +108,15 @@ class Sites:
         return self._codes[name]
 
     @cached_property
+    def digest(self) -> str:
+        """The digest of all sites: their names, and the kinds of their nodes. Another compiler
+        that numbers nodes in another way has another one."""
+        from hashlib import sha256  # only frozen runs need it
+
+        sites = [(*self._name(node, role), type(node).__name__) for node, role, _ in self.entered]
+        return sha256(repr(sorted(sites)).encode()).hexdigest()
+
+    @cached_property
     def _codes(self) -> dict[Name, Any]:
         return {self._name(node, role): code for node, role, code in self.entered}
 

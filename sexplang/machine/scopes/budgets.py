@@ -381,7 +381,7 @@ def reserve(
         if isinstance(held, Refused):
             return held
         most = held.tokens - held.taken
-        if payload.get("max_tokens") != most:
+        if most and payload.get("max_tokens") != most:
             payload = {**payload, "max_tokens": most}
     else:
         held = Held(names, "", 0, 0.0)
@@ -405,8 +405,8 @@ def _reserve(
         bounds = budget.bounds
         if bounds.tokens is not None:
             used = budget.spent[1] + taken
-            if used >= bounds.tokens:
-                return Refused(budget.id, budget.error("tokens", bounds.tokens, used + 1))
+            if used + bool(given) > bounds.tokens:
+                return Refused(budget.id, budget.error("tokens", bounds.tokens, used + bool(given)))
             if given > bounds.tokens - used:
                 given = bounds.tokens - used
         if bounds.usd is not None:
@@ -443,8 +443,10 @@ def _dearer(hour: int) -> int:
 
 
 def _most(payload: Any) -> int:
-    """Return the output tokens that a call asks for."""
+    """Return the output tokens that a call asks for: none for embeddings."""
     most = payload.get("max_tokens") if isinstance(payload, dict) else 0
+    if isinstance(payload, dict) and payload.get("embed") is not None:
+        return 0
     if most is None:
         return 4096
     if type(most) is not int or most < 1:

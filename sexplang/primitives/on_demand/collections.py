@@ -18,6 +18,7 @@ from sexplang.primitives.tables import get as look
 from sexplang.primitives.tables import put as put_one
 from sexplang.terms.quota import SMALL, charge, work
 from sexplang.terms.values.equality import equal, firsts
+from sexplang.terms.values.rope import TEXTS
 from sexplang.terms.values.sequences import LISTS
 from sexplang.terms.values.value import Fault, Value
 
@@ -53,9 +54,9 @@ def drop_right(items: Value, count: Value) -> Value:
 
 def slice_items(items: Value, start: Value, end: Value = None) -> Value:
     """Return the items from an index to before another, as far as there are any."""
-    first = whole("slice", "start", start)
+    found, first = as_list("slice", items), whole("slice", "start", start)
     last = LIST_ITEMS if end is None else whole("slice", "end", end)
-    return _charge_list(as_list("slice", items)[first : max(first, last)])
+    return _charge_list(found[first : max(first, last)])
 
 
 def split_at(items: Value, count: Value) -> Value:
@@ -130,6 +131,10 @@ def _numbers(name: str, items: Value) -> tuple[Value, ...]:
     for item in found:
         if type(item) is not int and type(item) is not float:
             hint = "`(map (lambda (row) row.price) rows)` takes the numbers of rows"
+            if type(item) is bool:
+                hint = "`(count p xs)` counts the items for which a predicate holds"
+            elif type(item) in TEXTS:
+                hint = "`(map string->number xs)` reads the numbers"
             raise wrong_type(name, "a list of numbers", item, hint)
     return found
 

@@ -40,9 +40,20 @@ def format_text(template: Value, *values: Value) -> Value:
         if size > STRING_POINTS:
             raise too_long("format", size)
     if used < len(values):
-        hint = "`%s` and `{}` are no places here: write `~a`" if not used else _ALL
+        hint = _hint_of_places(text) if not used else _ALL
         raise _bad(f"it has places for {used} values and got {len(values)}", hint)
     return "".join(parts)
+
+
+def _hint_of_places(text: str) -> str:
+    """Return what to write for a template without directives."""
+    from sexplang.package.habits import to_directives
+
+    meant = to_directives(text)
+    if meant == text or len(meant) > 80:
+        return "`%s` and `{}` are no places here: write `~a`"
+    written = write_value("format", meant)
+    return f"`%s` and `{{}}` are no places here: write `(format {written} x …)`"
 
 
 def _directive(text: str, tilde: int) -> tuple[Callable[[str, Value], str], int]:

@@ -5,7 +5,7 @@ Law: a slow reader loses no event. The Said of one request that it has not read 
 """
 
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Condition, get_ident
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -101,22 +101,27 @@ class EventQueue:
                 run_sync(flag.set, token=loop)
 
 
-@contextmanager
-def listen(on_event: Listeners | None, has_content: bool) -> Iterator[Watch | None]:
-    """Return the one function that tells all listeners of a run; its queues end with the block.
-    With `has_content` they see what was sent and said."""
-    if on_event is None:
-        yield None
-        return
-    listeners = [on_event] if callable(on_event) else list(on_event)
+def join_listeners(listeners: Sequence[Watch], has_content: bool) -> Watch:
+    """Return the one function that tells all listeners. With `has_content` they see what was sent
+    and said."""
+    if len(listeners) == 1 and not has_content:
+        return listeners[0]
 
     def tell(event: Event) -> None:
         event.has_content = has_content
         for listener in listeners:
             listener(event)
 
+    return tell
+
+
+@contextmanager
+def listen(on_event: Listeners | None, has_content: bool) -> Iterator[Watch | None]:
+    """Return the function that tells the listeners of a run, or None; their queues end with the
+    block."""
+    listeners = [on_event] if callable(on_event) else list(on_event or ())
     try:
-        yield tell if has_content or len(listeners) != 1 else listeners[0]
+        yield join_listeners(listeners, has_content) if listeners else None
     finally:
         for each in listeners:
             if isinstance(each, EventQueue):

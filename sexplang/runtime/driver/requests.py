@@ -106,10 +106,10 @@ PLAIN_CLASSES = frozenset((str, int, float, bool, type(None)))
 
 
 class OutputLost(BaseException):
-    """The run's output has no reader any more. The program cannot catch it: it ends the run, and
-    `drive` raises the error that the output raised."""
+    """The run's output has no reader any more, or a listener has failed. The program cannot catch
+    it: it ends the run, and `drive` raises the error that the output raised."""
 
-    def __init__(self, error: OSError) -> None:
+    def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
         self.error = error
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sexplang.guards.secrets import find_begun
 from sexplang.runtime.driver.events import Event, Said
 from sexplang.runtime.driver.partial_json import read_partial
+from sexplang.runtime.driver.requests import OutputLost
 from sexplang.runtime.journal.redaction import clean
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.model.payload import WRAPPER
@@ -64,7 +65,11 @@ class TextStream:
         start = len(self.pieces)
         if text:
             self.pieces.append(text)
-        self.on_event(Said(self.request, self, (start, len(self.pieces)), self.characters))
+        said = Said(self.request, self, (start, len(self.pieces)), self.characters)
+        try:
+            self.on_event(said)
+        except Exception as error:  # it is none of the server, and no reason to try again
+            raise OutputLost(error) from None
 
 
 def text_of(reply: Any) -> str:

@@ -8,11 +8,11 @@ from sexplang.runtime.refusal import Refusal, make_task_failure
 from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Fault, Value
 
-MOST_BYTES = 4_000_000
-"""Maximum bytes of one message."""
-
 MOST_DESCRIBED = 100_000
 """Maximum characters of a tool's description, which is in every prompt."""
+
+TOLD = 2000
+"""Characters of the end of a server's error output that an error may contain."""
 
 LONGEST = 500
 """Maximum characters of a protocol error in a message."""
@@ -47,18 +47,22 @@ def value_of_result(result: Any, name: str) -> Any:
             hint="give it other inputs; what it says is the server's",
             tool=name,
         )
-    blocks = [
-        block_of(block.model_dump(mode="json", exclude_none=True)) for block in result.content
-    ]
-    if any(block["type"] != "text" for block in blocks):
-        return clean_data(blocks)
-    if result.structured_content is not None:
+    content = value_of_blocks(result.content)
+    if isinstance(content, str) and result.structured_content is not None:
         # In a list, because `clean_data` also takes a text.
         return clean_data([result.structured_content])[0]
-    return clean("\n".join([block["text"] for block in blocks]))
+    return content
 
 
-def block_of(block: dict[str, Any]) -> dict[str, Any]:
+def value_of_blocks(blocks: list[Any]) -> Any:
+    """Return content blocks if they include an image or a document, else their text."""
+    made = [_block_of(block.model_dump(mode="json", exclude_none=True)) for block in blocks]
+    if any(block["type"] != "text" for block in made):
+        return clean_data(made)
+    return clean("\n".join([block["text"] for block in made]))
+
+
+def _block_of(block: dict[str, Any]) -> dict[str, Any]:
     """Convert a block of the protocol to a content block of a model. Images and documents that
     models accept keep their kind. Any other block becomes text that names its kind."""
     kind = block["type"]
@@ -96,29 +100,24 @@ def _media_type(block: dict[str, Any], resource: dict[str, Any]) -> str:
     return ""
 
 
-def too_large(most: int) -> str:
-    """Return the message for an answer of more bytes."""
-    return f"its answer is larger than {most:,} bytes"
-
-
 def check_inputs(inputs: Any, name: str) -> None:
     """Raise Refusal for inputs that are not a table, are nested too deeply, or hold a number that
     JSON lacks."""
     if not isinstance(inputs, dict):
         words = f"the tool `{name}` takes a table of inputs"
         hint = 'give what its schema asks for, such as {path: "notes.txt"}'
-        raise _bad_inputs("bad-tool-input", words, hint, name)
+        raise bad_inputs("bad-tool-input", words, hint, name)
     try:
         json.dumps(inputs, allow_nan=False)
     except ValueError:
         words = f"the tool `{name}` cannot be given an infinity or NaN: JSON has no such number"
-        raise _bad_inputs("not-json", words, "put nil or a text in its place", name) from None
+        raise bad_inputs("not-json", words, "put nil or a text in its place", name) from None
     except RecursionError:
         words = f"what the tool `{name}` is given nests too deep"
-        raise _bad_inputs("bad-tool-input", words, "pass less at once", name) from None
+        raise bad_inputs("bad-tool-input", words, "pass less at once", name) from None
 
 
-def _bad_inputs(code: str, words: str, hint: str, name: str) -> Refusal:
+def bad_inputs(code: str, words: str, hint: str, name: str) -> Refusal:
     return make_task_failure("input_validation_failure", code, words, hint=hint, tool=name)
 
 
@@ -129,7 +128,7 @@ def problem(error: BaseException) -> str:
     if callable(errors):
         flaw = errors(include_url=False)[0]
         return f"{'.'.join(map(str, flaw['loc']))}: {flaw['msg']}"[:LONGEST]
-    return shorten(str(error), LONGEST) or type(error).__name__
+    return shorten(str(error), LONGEST).rstrip(".") or type(error).__name__
 
 
 def make_server_failure(
@@ -137,7 +136,7 @@ def make_server_failure(
     why: str,
     said: bytes = b"",
     reason: str = "connection_error",
-    hint: str = "start it outside the program, and look at what it says",
+    hint: str | None = None,
 ) -> Refusal:
     """Return the refusal of a misbehaving server. `said` is its error output."""
     words = bytes(said).decode("utf-8", "replace").strip()
@@ -145,7 +144,7 @@ def make_server_failure(
         reason,
         "mcp-failed",
         f"the MCP server `{server}` {why}",
-        hint=hint,
+        hint=hint or "start it outside the program, and look at what it says",
         server=server,
-        said=clean(words) or None,
+        said=clean(words)[-TOLD:] or None,
     )

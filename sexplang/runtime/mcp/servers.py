@@ -45,17 +45,22 @@ class Servers:
 
         return await wait_for(self._begin_describe(wanted))
 
-    def tool(self, name: str) -> Callable[[dict[str, Any]], Any] | None:
-        """Return the function of a tool, or None if its server is unknown."""
+    def tool(
+        self, name: str, on_progress: Callable[[str, float | None], None] | None = None
+    ) -> Callable[[dict[str, Any]], Any] | None:
+        """Return the function of a tool, or None if its server is unknown. `on_progress` is called
+        with what the server says meanwhile: words, and a fraction if it is known."""
         server, tool = self._parts(name)
         if not tool:
             return None
 
         async def answer(inputs: dict[str, Any]) -> Any:
-            from sexplang.runtime.mcp.thread import wait_for
+            from sexplang.runtime.mcp.thread import Inbox
 
             self._permit(server)
-            return await wait_for(self._begin(self._call(server, tool, inputs)))
+            inbox = Inbox(on_progress)
+            put = None if on_progress is None else inbox.put
+            return await inbox.wait_for(self._begin(self._call(server, tool, inputs, put)))
 
         return answer
 
@@ -135,14 +140,14 @@ class Servers:
         for name in names:
             server, tool = self._parts(name)
             if tool not in offers[server]:
-                from sexplang.runtime.mcp.connection import refuse_unknown_tool
+                from sexplang.runtime.mcp.failures import refuse_unknown_tool
 
                 raise refuse_unknown_tool(name, offers[server], server)
             found[name] = offers[server][tool]
         return found
 
-    async def _call(self, server: str, tool: str, inputs: dict[str, Any]) -> Any:
-        return await self._connection(server).call(tool, inputs)
+    async def _call(self, server: str, tool: str, inputs: dict[str, Any], on_progress: Any) -> Any:
+        return await self._connection(server).call(tool, inputs, on_progress)
 
     async def _close_all(self) -> None:
         import asyncio

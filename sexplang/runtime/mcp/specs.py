@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from sexplang.guards.secrets import credentials_of, declare, is_plausible, learn
+from sexplang.guards.secrets import SHORTEST, credentials_of, declare, is_plausible, learn
 from sexplang.package.process import CREDENTIALS, is_named
 from sexplang.runtime.permissions import host_of
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.texts.address import is_credential
 
 SECONDS = 300.0
 """Default seconds for one call."""
@@ -19,7 +20,7 @@ RESERVED = "system"
 """A reserved server name: `system:run_script` is a tool of the language itself."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_KEYS = ("command", "args", "env", "url", "timeout")
+_KEYS = ("command", "args", "env", "url", "headers", "timeout")
 
 
 @frozen(kw_only=True)
@@ -29,9 +30,11 @@ class Server:
     name: str
     words: tuple[str, ...] = ()
     """The executable and its arguments."""
-    environment: Mapping[str, str] = field(factory=dict)
-    """Variables in addition to those that every script sees."""
+    environment: Mapping[str, str] = field(factory=dict, repr=False)
+    """Variables in addition to those that every script sees. They may hold credentials."""
     url: str | None = None
+    headers: Mapping[str, str] = field(factory=dict, repr=False)
+    """Headers of each request to the address. They may hold credentials."""
     seconds: float = SECONDS
     """Maximum seconds of a call."""
 
@@ -44,7 +47,7 @@ class Server:
 
 def servers_of(given: Mapping[str, Any]) -> dict[str, Server]:
     """Return servers by name. Each is a command line, an address, or a table with `command` (and
-    `args`, `env`) or `url`, and an optional `timeout` in seconds."""
+    `args`, `env`) or `url` (and `headers`), and an optional `timeout` in seconds."""
     return {name: server_of(name, said) for name, said in given.items()}
 
 
@@ -66,6 +69,8 @@ def server_of(name: str, given: Any) -> Server:
         raise _bad(name, f"there is no `{unknown[0]}`; it has {', '.join(_KEYS)}")
     if ("url" in given) is bool(words):
         raise _bad(name, "it has either a `command` or a `url`")
+    if "headers" in given and "url" not in given:
+        raise _bad(name, "`headers` are sent to a `url`; a command has `env`")
     seconds = given.get("timeout", SECONDS)
     if type(seconds) not in (int, float) or not 0 < seconds < float("inf"):
         raise _bad(name, "`timeout` is a number of seconds")
@@ -74,6 +79,7 @@ def server_of(name: str, given: Any) -> Server:
         words=words,
         environment=_environment(name, given.get("env", {})),
         url=_address(name, given["url"]) if "url" in given else None,
+        headers=_headers(name, given.get("headers", {})),
         seconds=float(seconds),
     )
 
@@ -98,30 +104,73 @@ def _words(name: str, given: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _environment(name: str, given: Any) -> dict[str, str]:
-    texts = isinstance(given, Mapping) and all(isinstance(value, str) for value in given.values())
-    if not texts:
-        raise _bad(name, "`env` is a table of texts")
-    for each in given:
+    variables = _texts(name, "env", given)
+    for each in variables:
         # These variables select the file to run, or code to load into it.
         if each == "PATH" or each.startswith("LD_"):
             raise _bad(name, f"`{each}` decides what is run, and cannot be set here")
-    return {each: _value(name, each, value) for each, value in given.items()}
+    return {each: _variable(name, each, value) for each, value in variables.items()}
+
+
+def _headers(name: str, given: Any) -> dict[str, str]:
+    headers = _texts(name, "headers", given)
+    return {each: _header(name, each, value) for each, value in headers.items()}
+
+
+def _texts(name: str, key: str, given: Any) -> Mapping[str, str]:
+    if isinstance(given, Mapping) and all(isinstance(value, str) for value in given.values()):
+        return given
+    raise _bad(name, f"`{key}` is a table of texts")
 
 
 SECRET = "secret:"
-"""The prefix of an environment value that is the name of a variable with a credential."""
+"""The prefix of a value that is the name of a variable with a credential."""
+
+_SECRET_HEADER = re.compile(r"(?:(\S+) )?secret:(\w+)")
+"""A header's value with a credential: `secret:NAME`, or `Bearer secret:NAME` with any scheme."""
+
+_HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
+_HEADER_VALUE = re.compile(r"[ -~]*")
 
 
-def _value(name: str, variable: str, value: str) -> str:
+def _variable(name: str, variable: str, value: str) -> str:
     """Return the value of a server's variable. A credential is registered for redaction."""
-    if not value.startswith(SECRET):
-        if is_named(variable, CREDENTIALS) and is_plausible(value):
-            learn([value])
-        return value
+    if value.startswith(SECRET):
+        return _declare(name, value.removeprefix(SECRET), f'env = {{{variable} = "secret:NAME"}}')
+    if is_named(variable, CREDENTIALS) and is_plausible(value):
+        learn([value])
+    return value
+
+
+def _header(name: str, header: str, value: str) -> str:
+    """Return the value of a header. A credential is registered for redaction."""
+    if not _HEADER.fullmatch(header):
+        raise _bad(name, f"`{header}` is no name of a header")
+    example = f'headers = {{{header} = "Bearer secret:NAME"}}'
+    secret = _SECRET_HEADER.fullmatch(value)
+    if secret is not None:
+        scheme, variable = secret.groups()
+        found = _declare(name, variable, example)
+        value = f"{scheme} {found}" if scheme else found
+    elif SECRET in value:
+        why = f"the header `{header}` has more than a word before or behind `secret:NAME`"
+        raise _bad(name, why, f"write {example}")
+    elif is_credential(header):
+        learn([each for each in value.split()[-1:] if is_plausible(each)])
+    if not _HEADER_VALUE.fullmatch(value):
+        whose = f"the value of `{secret[2]}`" if secret else f"the header `{header}`"
+        why = f"{whose} has a line break, or a character that no header can have"
+        raise _bad(name, why, "take it out: a header is one line of ASCII")
+    return value
+
+
+def _declare(name: str, variable: str, example: str) -> str:
+    """Return the value of a variable, and declare it to be a credential."""
     try:
-        return declare(value.removeprefix(SECRET))
+        return declare(variable)
     except ValueError as unfit:
-        hint = f'name a variable: env = {{{variable} = "secret:NAME"}}'
+        export = f"type: export {variable}=VALUE, with {SHORTEST} characters or more"
+        hint = export if variable else f"name a variable: {example}"
         raise _bad(name, str(unfit), hint) from None
 
 

@@ -6,6 +6,7 @@ exist yet when the tools of a server must be known.
 
 import asyncio
 import sys
+from collections import deque
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
@@ -40,16 +41,40 @@ class Background:
             self._loop.close()
 
 
+class Inbox:
+    """The wait of a coroutine, in any event loop, for work in the thread, and the news of the work.
+    `on_news` is called by the coroutine."""
+
+    def __init__(self, on_news: Callable[..., None] | None = None) -> None:
+        self._on_news = on_news
+        self._news: deque[tuple[Any, ...]] = deque(
+            maxlen=1
+        )  # the latest: the coroutine may be slow
+        self._bell = anyio.Event()
+        self._wake = _waker(lambda: self._bell.set())
+
+    def put(self, *news: Any) -> None:
+        """Send news, from the thread."""
+        self._news.append(news)
+        self._wake()
+
+    async def wait_for(self, future: "Future[T]") -> T:
+        """Await a future of the thread. Cancelling this wait cancels the future."""
+        future.add_done_callback(lambda _: self._wake())
+        try:
+            while not future.done():
+                await self._bell.wait()
+                self._bell = anyio.Event()
+                while self._news and self._on_news is not None:
+                    self._on_news(*self._news.popleft())
+        finally:
+            future.cancel()  # no effect on a finished one
+        return future.result()
+
+
 async def wait_for(future: "Future[T]") -> T:
     """Await a future of the thread. Cancelling this wait cancels the future."""
-    arrived = anyio.Event()
-    wake = _waker(arrived.set)
-    future.add_done_callback(lambda _: wake())
-    try:
-        await arrived.wait()
-    finally:
-        future.cancel()  # no effect on a finished one
-    return future.result()
+    return await Inbox().wait_for(future)
 
 
 def _waker(act: Callable[[], object]) -> Callable[[], None]:

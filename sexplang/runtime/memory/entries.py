@@ -150,6 +150,7 @@ def drop(connection: sqlite3.Connection, key: str) -> None:
     """Remove the entry of a file if it exists."""
     known = "select id from files where path = ?"
     connection.execute(f"delete from words where rowid in ({known})", (key,))
+    connection.execute(f"delete from vectors where id in ({known})", (key,))
     connection.execute("delete from files where path = ?", (key,))
 
 

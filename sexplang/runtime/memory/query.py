@@ -9,6 +9,7 @@ from typing import Any
 
 from sexplang.tasks.requests.subtask_request import snake
 from sexplang.terms.classes.node import frozen
+from sexplang.terms.quota import GREATEST
 from sexplang.terms.texts.words import IDLE, words
 from sexplang.terms.values.text import text
 from sexplang.terms.values.value import Record, Symbol, Value
@@ -24,7 +25,10 @@ PARTS = 1000
 
 _TEXTS = ("query", "template_description", "template_type", "template_subtype")
 _VALUES = ("inputs", "inherited_context", "previous_outputs")
-FIELDS = (*_TEXTS, *_VALUES, "matching_strategy", "limit", "include_unmatched")
+FIELDS = (*_TEXTS, *_VALUES, "matching_strategy", "limit", "include_unmatched", "vector")
+
+MOST_DIMENSIONS = 16_384
+"""Maximum numbers of a query's vector."""
 
 
 @frozen
@@ -37,6 +41,8 @@ class Query:
     limit: int = STRATEGIES["content"]
     include_unmatched: bool = False
     """Whether files without a match follow the matches."""
+    vector: tuple[float, ...] = ()
+    """The vector that files are compared with; empty for none."""
 
 
 class BadQuery(Exception):
@@ -82,10 +88,25 @@ def _from_fields(fields: dict[str, Value]) -> Query:
     unmatched = fields.get("include_unmatched")
     if unmatched is not None and not isinstance(unmatched, bool):
         raise BadQuery("`include_unmatched` is true or false")
+    vector = _vector_of(fields.get("vector"))
     wanted = [_describe(fields.get(name)) for name in ("query", "template_description")]
     wanted += _texts(fields.get("inputs"))
     around = [each for name in _VALUES[1:] for each in _texts(fields.get(name))]
-    return Query(tuple(wanted), tuple(around), strategy, limit, unmatched is True)
+    return Query(tuple(wanted), tuple(around), strategy, limit, unmatched is True, vector)
+
+
+def _vector_of(given: Value) -> tuple[float, ...]:
+    """Return a query's vector; empty if there is none. Raises BadQuery."""
+    if given is None:
+        return ()
+    numbers = given if isinstance(given, (tuple, list)) else ()
+    if not 0 < len(numbers) <= MOST_DIMENSIONS or not all(map(_is_finite, numbers)):
+        raise BadQuery(f"`vector` is a list of at most {MOST_DIMENSIONS:,} finite numbers")
+    return tuple([float(number) for number in numbers])
+
+
+def _is_finite(number: Value) -> bool:
+    return type(number) in (int, float) and abs(number) <= GREATEST
 
 
 def _is_text(value: Value) -> bool:

@@ -38,6 +38,9 @@ _FILES = """select id, path, length(path) + length(coalesce(given, summary)) + l
 # As one text: one row per file would take three times as long.
 _HAVING = "select group_concat(rowid) from words where words match ?"
 
+_PLACES = 60
+"""What is added to a place in an order, so that the first ones do not count too much."""
+
 PathDisplay = Callable[[str], str | None]
 """A function from an absolute path to the path shown to the asker; None hides the file."""
 
@@ -66,6 +69,8 @@ def search_index(index: str, query: Query, shown: PathDisplay) -> Reply:
             if shown(path_of(row[1], home)) is not None
         }
         scores = _scores(connection, query, files)
+        if query.vector:
+            scores = _fuse(connection, query, files, scores)
         if not any(scores.values()):
             _check_words(connection, files)
         order = sorted(scores, key=lambda id: (-scores[id], files[id][1]))[: query.limit]
@@ -121,6 +126,24 @@ def _rank(
             scores[id] += rarity * having[id] / (having[id] + _ENOUGH + files[id][2] / _LONG)
     best = max(scores.values(), default=1.0)
     return {id: score / best for id, score in scores.items()}
+
+
+def _fuse(
+    connection: sqlite3.Connection, query: Query, files: _Files, scores: dict[int, float]
+) -> dict[int, float]:
+    """Return the scores of files by their places in two orders: by words, and by the query's
+    vector. This is reciprocal rank fusion."""
+    from sexplang.runtime.memory.vectors import rank_by_vector
+
+    by_path = sorted(files, key=lambda id: files[id][1])
+    by_words = sorted(
+        [id for id in by_path if scores.get(id)], key=lambda id: scores[id], reverse=True
+    )
+    fused = dict.fromkeys(scores, 0.0)
+    for ranked in (by_words, rank_by_vector(connection, query.vector, by_path)):
+        for place, id in enumerate(ranked, 1):
+            fused[id] = fused.get(id, 0.0) + 1 / (_PLACES + place)
+    return fused
 
 
 def _match(entry: Entry, path: str, score: float) -> Reply:

@@ -32,6 +32,8 @@ def answer(index: str | None, asked: Value, shown: PathDisplay) -> Reply:
     for _ in range(2):
         try:
             return search_index(index, query, shown)
+        except BadQuery as wrong:
+            return reply("", error=_failure(PARSING, str(wrong)))
         except Refusal as refused:
             error = refused.error.fields
     details = {"code": error["reason"], **error["details"]}

@@ -19,7 +19,7 @@ from sexplang.runtime.memory.entries import put_words
 from sexplang.runtime.memory.index_paths import FOLDER
 from sexplang.runtime.refusal import Refusal, refuse
 
-VERSION = 2
+VERSION = 3
 APPLICATION = 0x73657870
 """The application id in the file's header: `sexp`."""
 
@@ -56,8 +56,11 @@ _FILES = (
 # `words` splits the text. For this tokenizer a word is anything without a space.
 _WORDS = """create virtual table words using fts5 (
         names, summary, identifiers, facts, tokenize = 'porter {}')"""
-_TOKENIZERS = {1: "unicode61", VERSION: "ascii"}
+_TOKENIZERS = {1: "unicode61", 2: "ascii", VERSION: "ascii"}
 """Tokenizers by the version of an index."""
+
+_VECTORS = """create table vectors (
+        id integer primary key, model text not null, numbers blob not null)"""
 
 # One statement sees one state: a concurrent creation is seen as a whole or not at all.
 _IDENTITY = """select application_id, user_version, (select count(*) from sqlite_master)
@@ -138,13 +141,15 @@ def open_to_change(path: str, patience: float = PATIENCE) -> Iterator[sqlite3.Co
 
 
 def _renew(connection: sqlite3.Connection, version: int) -> None:
-    """Create the tables of an empty index, or rebuild the words of an older version."""
+    """Create the tables of an empty index, or those that an older version lacks or has made
+    otherwise."""
     if version == 0:
         for statement in _FILES:
             connection.execute(statement)
     if version < VERSION:
         connection.execute("drop table if exists words")
         connection.execute(_WORDS.format(_TOKENIZERS[VERSION]))
+        connection.execute(_VECTORS)
         connection.execute(f"pragma user_version = {VERSION}")
         put_words(connection)
 
@@ -291,7 +296,8 @@ def _check_tables(connection: sqlite3.Connection, path: str, version: int) -> No
 def _tables(version: int) -> Counter[tuple[str, str, str, str]]:
     """Return SQLite's declarations of the tables of a version."""
     with closing(sqlite3.connect(":memory:")) as connection:
-        for statement in (*_FILES[:2], _WORDS.format(_TOKENIZERS[version])):
+        vectors = () if version < VERSION else (_VECTORS,)
+        for statement in (*_FILES[:2], _WORDS.format(_TOKENIZERS[version]), *vectors):
             connection.execute(statement)
         rows = connection.execute("select type, name, tbl_name, sql from sqlite_master")
         return Counter(_read_declaration(row) for row in rows)

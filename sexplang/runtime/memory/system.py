@@ -15,6 +15,7 @@ from sexplang.terms.values.value import Value
 if TYPE_CHECKING:
     from sexplang.runtime.memory.indexer import Report
     from sexplang.runtime.memory.search import Reply
+    from sexplang.runtime.memory.vectors import Embed
 
 
 def _whole(path: str | os.PathLike[str]) -> str:
@@ -45,6 +46,12 @@ class MemorySystem:
         from sexplang.runtime.memory.indexer import update_index
 
         return update_index(self.index, os.fspath(target), include, exclude, max_file_size, watch)
+
+    def embed(self, embed: "Embed", model: str) -> int:
+        """Store a vector for each file that has none of this model. Return their number."""
+        from sexplang.runtime.memory.vectors import embed_files
+
+        return embed_files(self.index, embed, model)
 
     def update(self, entries: Mapping[str, str]) -> None:
         """Merge a host's metadata of files, by absolute path, all or none.

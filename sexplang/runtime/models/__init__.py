@@ -15,6 +15,7 @@ from sexplang.runtime.refusal import Refusal, make_task_failure
 from sexplang.runtime.world import Log
 from sexplang.terms.classes.node import evolve, frozen
 from sexplang.terms.effect import Request
+from sexplang.terms.model.payload import is_embedding
 from sexplang.terms.model.roles import Answer, Models, is_id, normalize_name
 from sexplang.terms.texts.nearest import did_you_mean
 
@@ -163,7 +164,8 @@ def make_model(
             if asked_for not in answers:
                 answers[asked_for] = choose_model(models, asked_for)
             answer = answers[asked_for]
-            if answer.fallbacks:
+            # Vectors of two models cannot be compared.
+            if answer.fallbacks and not is_embedding(payload):
                 from sexplang.runtime.models.fallbacks import ask_in_turn
 
                 return ask_in_turn(

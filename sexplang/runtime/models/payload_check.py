@@ -6,7 +6,15 @@ from typing import Any
 
 from sexplang.runtime.files.surrogates import require_text
 from sexplang.runtime.refusal import Refusal, make_task_failure
-from sexplang.terms.model.payload import PAYLOAD, SHOWN, clash, flaw, is_content, suggest_key
+from sexplang.terms.model.payload import (
+    PAYLOAD,
+    SHOWN,
+    clash,
+    flaw,
+    is_content,
+    is_embedding,
+    suggest_key,
+)
 from sexplang.terms.values.text import number
 
 DEEPEST = 200
@@ -16,25 +24,20 @@ DEEPEST = 200
 def check_payload(payload: Any) -> dict[str, Any]:
     """Return a valid payload. Raises a Refusal `bad-payload`, or `not-text` for text with surrogate
     halves."""
-    messages = payload.get("messages") if isinstance(payload, dict) else None
     for key in payload if isinstance(payload, dict) else ():
         if key not in PAYLOAD:
             raise refuse_payload(
                 f"the payload of `model` has no key `{key[:SHOWN]}`", suggest_key(key)
             )
-    if not isinstance(payload, dict) or not isinstance(messages, list) or not messages:
-        raise refuse_payload("`model` takes a table with a list of messages")
-    for at, message in enumerate(messages, 1):
-        if not _is_message(message):
-            words = "has no role of user or assistant, or no content of whole blocks"
-            raise refuse_payload(f"message {at} in the payload of `model` {words}")
-        if not _says_something(message["content"]):
-            words = "has no text, or a blank one, and no provider takes that"
-            raise refuse_payload(f"message {at} in the payload of `model` {words}")
+    if not isinstance(payload, dict):
+        raise _refuse_without_messages()
+    if not is_embedding(payload):
+        _check_messages(payload.get("messages"))
     for key, value in payload.items():
         why = flaw(key, value)
         if why is not None:
-            raise refuse_payload(f"`{key}` in the payload of `model` {why}")
+            hint = _EMBEDDING if key == "embed" else _EXAMPLE
+            raise refuse_payload(f"`{key}` in the payload of `model` {why}", hint)
     clashing = clash(payload)
     if clashing is not None:
         key, why, hint = clashing
@@ -44,7 +47,24 @@ def check_payload(payload: Any) -> dict[str, Any]:
     return payload
 
 
+def _refuse_without_messages() -> Refusal:
+    return refuse_payload("`model` takes a table with a list of messages")
+
+
+def _check_messages(messages: Any) -> None:
+    if not isinstance(messages, list) or not messages:
+        raise _refuse_without_messages()
+    for at, message in enumerate(messages, 1):
+        if not _is_message(message):
+            words = "has no role of user or assistant, or no content of whole blocks"
+            raise refuse_payload(f"message {at} in the payload of `model` {words}")
+        if not _says_something(message["content"]):
+            words = "has no text, or a blank one, and no provider takes that"
+            raise refuse_payload(f"message {at} in the payload of `model` {words}")
+
+
 _EXAMPLE = '(model {messages: [{role: "user" content: "Hello"}]})'
+_EMBEDDING = '(model {embed: ["Hello"]})'
 
 
 def refuse_payload(problem: str, hint: str = _EXAMPLE) -> Refusal:

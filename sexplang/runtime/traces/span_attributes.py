@@ -19,6 +19,7 @@ from sexplang.runtime.journal.journal import CUT, Row
 from sexplang.runtime.journal.redaction import clean
 from sexplang.runtime.traces.content import describe_reply, describe_request, inputs_of, write_value
 from sexplang.terms.effect import Request
+from sexplang.terms.model.payload import is_embedding
 from sexplang.terms.model.roles import Models, id_of, normalize_name
 from sexplang.terms.values.value import Record
 from sexplang.terms.work import Work
@@ -83,9 +84,10 @@ def _chat(
     for key, (name, kinds) in _SETTINGS.items():
         if type(payload.get(key)) in kinds:
             facts[name] = payload[key]
-    facts[genai.GEN_AI_OPERATION_NAME] = Doing.CHAT.value
+    doing = (Doing.EMBEDDINGS if is_embedding(payload) else Doing.CHAT).value
+    facts[genai.GEN_AI_OPERATION_NAME] = doing
     shown = facts.get(genai.GEN_AI_REQUEST_MODEL)
-    return f"chat {shown}" if shown else "chat", SpanKind.CLIENT, facts
+    return f"{doing} {shown}" if shown else doing, SpanKind.CLIENT, facts
 
 
 _SETTINGS = {
@@ -135,7 +137,16 @@ def of_reply(row: Row, content: bool) -> Facts:
         facts[genai.GEN_AI_USAGE_INPUT_TOKENS] = taken + sum(known.values())
     if type(given) is int:
         facts[genai.GEN_AI_USAGE_OUTPUT_TOKENS] = given
+    if reply.get("embeddings"):
+        return facts | known | {genai.GEN_AI_EMBEDDINGS_DIMENSION_COUNT: _dimensions(reply)}
     return facts | known | (describe_reply(reply) if content and not row.failed else {})
+
+
+def _dimensions(reply: dict[str, Any]) -> int:
+    """Return the length of the vectors in a reply; 0 if it has none."""
+    vectors = reply["embeddings"]
+    first = vectors[0] if isinstance(vectors, (tuple, list)) else ()
+    return len(first) if isinstance(first, (tuple, list)) else 0
 
 
 def of_error(error: Record, content: bool) -> tuple[str, Facts]:

@@ -114,12 +114,14 @@ def tokens_of(content: Value) -> int:
 
 
 def estimate(payload: dict[str, Value]) -> int:
-    """Estimate the tokens of a whole request: system prompt, messages and tools."""
+    """Estimate the tokens of a whole request: system prompt, messages and tools, or the texts to
+    embed."""
     tools = payload.get("tools")
     return (
         tokens_in(payload.get("system") or "")
         + sum([tokens_of(message["content"]) for message in payload.get("messages") or ()])
         + (tokens_in(json_text(tools)) if tools else 0)
+        + sum([tokens_of(text) for text in payload.get("embed") or ()])
     )
 
 

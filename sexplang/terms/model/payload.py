@@ -44,6 +44,11 @@ def _are_texts(value: Any) -> bool:
     return _is_list(value) and len(value) > 0 and all(map(_is_text, value))
 
 
+def _is_embeddable(value: Any) -> bool:
+    fits = _is_list(value) and 0 < len(value) <= MOST_TEXTS
+    return fits and all(isinstance(each, str) and each.strip() for each in value)
+
+
 def _are_names(value: Any) -> bool:
     """Return whether all are names of letters, digits and dashes: they go into a header."""
     return _are_texts(value) and all(
@@ -133,8 +138,12 @@ HISTORY: dict[str, Takes] = {
 }
 """The settings in `history_config` of a call."""
 
+MOST_TEXTS = 2_048
+"""The most texts of one request for embeddings: that of the OpenAI protocol."""
+
 PAYLOAD: dict[str, Takes] = {
     "messages": Takes("a list of messages", _is_list),
+    "embed": Takes(f"a list of at most {MOST_TEXTS:,} texts that are not blank", _is_embeddable),
     "system": Takes("a text or a list of blocks", is_content),
     "model": Takes("the name of a model", lambda name: isinstance(name, str)),
     "max_tokens": Takes("a whole number from 1", lambda count: type(count) is int and count >= 1),
@@ -176,6 +185,14 @@ def flaw(key: str, value: Any) -> str | None:
     return None
 
 
+_BESIDE_EMBED = frozenset({"embed", "model", "timeout", "task", "provider"})
+
+
+def is_embedding(payload: Any) -> bool:
+    """Return whether a payload asks for embeddings, and not for a reply to messages."""
+    return isinstance(payload, dict) and payload.get("embed") is not None
+
+
 _MEANT = {
     "stop": "stop_sequences",
     "max_output_tokens": "max_tokens",
@@ -191,6 +208,8 @@ _MEANT = {
     "prompt": "messages",
     "user": "metadata",
     "random_seed": "seed",
+    "input": "embed",
+    "embeddings": "embed",
 }
 """Foreign names of our keys."""
 
@@ -202,6 +221,7 @@ _CLAUSES = {
     "tools": "`(allowed_tools …)` in the task",
     "output_schema": "`(returns …)` in the task",
     "messages": '`(instructions "…")` in the task, or `history: …` in a call by name',
+    "embed": "`(embed texts)` of std/vectors, outside the task",
 }
 """The place in a task of keys that are no settings."""
 
@@ -266,7 +286,21 @@ def is_forced(said: Any) -> bool:
 def clash(payload: dict[str, Any]) -> tuple[str, str, str] | None:
     """Return the first setting that is valid by itself and in conflict with the rest of a payload:
     its key, words that follow its name, and the correction."""
-    return _no_tool(payload) or _check_thinking(payload) or _check_duplicates(payload)
+    return (
+        _check_embedding(payload)
+        or _no_tool(payload)
+        or _check_thinking(payload)
+        or _check_duplicates(payload)
+    )
+
+
+def _check_embedding(payload: dict[str, Any]) -> tuple[str, str, str] | None:
+    if not is_embedding(payload):
+        return None
+    for key, value in payload.items():
+        if value is not None and key not in _BESIDE_EMBED:
+            return key, "has no meaning beside `embed`", "leave one of them out"
+    return None
 
 
 def _no_tool(payload: dict[str, Any]) -> tuple[str, str, str] | None:

@@ -27,7 +27,7 @@ from sexplang.runtime.models.server_failures import (
 )
 from sexplang.runtime.refusal import make_task_failure
 from sexplang.terms.effect import Request
-from sexplang.terms.model.payload import is_forced
+from sexplang.terms.model.payload import is_embedding, is_forced
 
 INSTALL = "pip install 'sexplang[openai]'"
 
@@ -58,6 +58,10 @@ def chat(
     async def reply(
         payload: dict[str, Any], request: Request, said: StreamAccumulator
     ) -> dict[str, Any]:
+        if is_embedding(payload):
+            from sexplang.runtime.models.embeddings.openai_embedder import embed_at_server
+
+            return await embed_at_server(payload, at, endpoint)
         body = build_chat_body(payload, at.model, is_provider=at.is_provider)
         chunks = ChatStream(said.take, request.id)
         made = await bound_attempt(_call(at, endpoint, body, chunks, said), at, endpoint)

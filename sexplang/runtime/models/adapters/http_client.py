@@ -42,10 +42,12 @@ class Server:
     """The connections that it has closed and that the client keeps."""
 
     @asynccontextmanager
-    async def send(self, body: dict[str, Any], betas: Sequence[str] = ()) -> AsyncIterator[Any]:
+    async def send(
+        self, body: dict[str, Any], betas: Sequence[str] = (), path: str | None = None
+    ) -> AsyncIterator[Any]:
         """Give the response before its body has arrived. Redirects are not followed, since their
-        target is not permitted. `betas` name beta features. On a closed connection, the request is
-        sent again at once."""
+        target is not permitted. `betas` name beta features; `path` is another than that of
+        conversations. On a closed connection, the request is sent again at once."""
         headers = self.headers
         if betas:
             known = headers.get(_BETA)
@@ -53,10 +55,11 @@ class Server:
         if self.is_closing:
             headers = {**headers, "connection": "close"}
         data = dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        url = self._url_of(path)
         async with AsyncExitStack() as stack:
             while True:
                 asked = self.http.stream(
-                    "POST", self.url, content=data, headers=headers, follow_redirects=False
+                    "POST", url, content=data, headers=headers, follow_redirects=False
                 )
                 try:
                     response = await stack.enter_async_context(asked)
@@ -75,16 +78,21 @@ class Server:
         """Return the names of the server's models; none if it does not tell them soon."""
         import anyio
 
-        path = self.url.path.removesuffix(CHAT.path)
-        url = self.url.copy_with(path=f"{path}/models")
         with anyio.move_on_after(LISTING):
             try:
+                url = self._url_of("/models")
                 found = await self.http.get(url, headers=self.headers, follow_redirects=False)
                 return [str(each["id"]) for each in found.json()["data"]]
             # The error of the call itself is told, whatever goes wrong here.
             except Exception:
                 return []
         return []
+
+    def _url_of(self, path: str | None) -> Any:
+        """Return the address of a path beside that of conversations; None is that itself."""
+        if path is None:
+            return self.url
+        return self.url.copy_with(path=f"{self.url.path.removesuffix(CHAT.path)}{path}")
 
 
 def server_at(at: Target, silence: float) -> Server:

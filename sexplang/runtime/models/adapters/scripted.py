@@ -11,10 +11,17 @@ from hashlib import sha256
 from typing import Any
 
 from sexplang.runtime.driver.events import task_of
+from sexplang.runtime.models.embeddings.embeddings_reply import (
+    make_embeddings_reply,
+    refuse_embeddings,
+)
+from sexplang.runtime.models.embeddings.word_counts import MOST_DIMENSIONS, count_words
 from sexplang.runtime.refusal import Refusal, make_task_failure, refuse
 from sexplang.runtime.world import Log
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.effect import Request
+from sexplang.terms.model.payload import is_embedding
+from sexplang.terms.values.boundary import plain
 
 EXCERPT = 300
 
@@ -72,16 +79,24 @@ def make_replies(
 def _by_rule(
     rules: list[Rule], taken: Counter[Any], task: str | None, payload: dict[str, Any]
 ) -> Any:
-    asked = whole_text(payload)
+    asked, embeds = whole_text(payload), is_embedding(payload)
     for at, rule in enumerate(rules):
         if (
             (rule.task is None or rule.task == task)
             and (rule.contains is None or rule.contains in asked)
             and (rule.times is None or taken[at] < rule.times)
+            and (_is_for_embeddings(rule.reply) in (embeds, None))
         ):
             taken[at] += 1
             return rule.reply
     return None
+
+
+def _is_for_embeddings(reply: Any) -> bool | None:
+    """Return whether a reply has embeddings; None for an error, which suits every request."""
+    if isinstance(reply, dict) and "error" in reply:
+        return None
+    return isinstance(reply, dict) and "embeddings" in reply
 
 
 def read_script(path: str) -> list[Any]:
@@ -159,7 +174,7 @@ def _kind(reply: Any) -> str:
     return "content" if isinstance(reply, list) else "text"
 
 
-_SAYS = ("text", "tool_use", "content", "error")
+_SAYS = ("text", "tool_use", "content", "error", "embeddings")
 
 
 def _check_reply(reply: Any, path: str, at: int) -> None:
@@ -184,6 +199,9 @@ def _check_reply(reply: Any, path: str, at: int) -> None:
     elif said[0] == "tool_use":
         calls = value if isinstance(value, list) else [value]
         fits = bool(calls) and all(_is_tool_use(call) for call in calls)
+    elif said[0] == "embeddings":
+        is_count = type(value) is int and 1 <= value <= MOST_DIMENSIONS
+        fits = is_count or isinstance(value, list)
     else:
         fits = isinstance(value, list) and all(
             isinstance(block, dict) and isinstance(block.get("type"), str) for block in value
@@ -213,13 +231,21 @@ def _is_tool_use(call: Any) -> bool:
 
 
 def shape_reply(reply: Any, path: str, request: Request) -> dict[str, Any]:
-    """Return a scripted reply as `{content stop_reason usage model}`."""
+    """Return a scripted reply as `{content stop_reason usage model}`, or `{embeddings usage model}`
+    to a request for these. Raises a Refusal for an error, and for a reply of the other kind."""
     if isinstance(reply, str):
         reply = {"text": reply}
     elif isinstance(reply, list):
         reply = {"content": reply}
     if "error" in reply:
         raise make_scripted_error(reply["error"])
+    usage = {"input_tokens": 0, "output_tokens": 0, **reply.get("usage", {})}
+    if is_embedding(request.arguments[0]):
+        texts = plain(request.arguments[0]["embed"])
+        vectors = _vectors(reply.get("embeddings"), texts)
+        return make_embeddings_reply(vectors, len(texts), usage, f"scripted:{path}", path)
+    if "embeddings" in reply:
+        raise refuse_embeddings(path, "the request is one for a reply to messages")
     if "text" in reply:
         blocks = [{"type": "text", "text": reply["text"]}]
     elif "tool_use" in reply:
@@ -232,9 +258,14 @@ def shape_reply(reply: Any, path: str, request: Request) -> dict[str, Any]:
     return {
         "content": content,
         "stop_reason": reply.get("stop_reason", "tool_use" if asks else "end_turn"),
-        "usage": {"input_tokens": 0, "output_tokens": 0, **reply.get("usage", {})},
+        "usage": usage,
         "model": f"scripted:{path}",
     }
+
+
+def _vectors(said: Any, texts: list[str]) -> Any:
+    """Return scripted vectors; a number of dimensions stands for vectors that count words."""
+    return [count_words(text, said) for text in texts] if type(said) is int else said
 
 
 def _with_id(block: dict[str, Any], identity: str, at: int) -> dict[str, Any]:
@@ -261,9 +292,9 @@ def make_scripted_error(type: str) -> Refusal:
 
 
 def whole_text(payload: dict[str, Any]) -> str:
-    """Return all text of a request: system prompt and messages."""
+    """Return all text of a request: system prompt and messages, or the texts to embed."""
     return "\n".join(
-        [_texts(payload.get("system"))]
+        [_texts(payload.get("system")), *(payload.get("embed") or ())]
         + [_texts(message.get("content")) for message in payload.get("messages") or ()]
     )
 
@@ -304,7 +335,9 @@ def mismatch(
 
 
 def last_message(payload: dict[str, Any]) -> str:
-    """Return the beginning of the last message, for errors."""
+    """Return the beginning of the last message, or of the last text to embed, for errors."""
+    if is_embedding(payload):
+        return _short(payload["embed"][-1])
     return _short(_texts((payload.get("messages") or [{}])[-1].get("content")))
 
 

@@ -1,0 +1,1 @@
+"""The embeddings of texts, by the models that have them."""

@@ -162,11 +162,13 @@ def _path(given: str, protocol: Protocol) -> str:
 
 
 def _refuse_without_key(name: str, protocol: Protocol) -> Refusal:
+    own = protocol.example.partition("#")[0]
     return make_task_failure(
         "configuration_error",
         "missing-key",
         f"{name} needs a key, and {protocol.key} is not set",
-        hint=f"export {protocol.key}=…, or use --model local, which needs none",
+        hint=f"export {protocol.key}=…; a server of your own is --model {own}#NAME, and "
+        "--model local needs no server",
         model=name,
     )
 

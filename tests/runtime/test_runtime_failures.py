@@ -177,6 +177,11 @@ HALF = [
         "in `text`, and not in `content`",
     ),
     (heard(chunk({"words": "Hi."}), STOP), "bad-reply", "in `words`, and not in `content`"),
+    (
+        heard(chunk({"audio": {"data": "AA"}}), STOP),
+        "bad-reply",
+        "in `audio`, and not in `content`",
+    ),
     (heard({"choices": [{"index": 0, "delta": "Hi."}]}), "bad-reply", "its events lack"),
     (heard(chunk({"content": [{"type": "audio"}]}), STOP), "bad-reply", "parts that are no text"),
     (heard(HI), "bad-reply", "it has no `finish_reason`"),
@@ -205,6 +210,11 @@ HALF = [
         "try pulling it",
     ),
     ({"status": 404, "body": {"detail": "Not Found"}}, "model-not-found", "Not Found"),
+    (
+        {"status": 400, "message": "this model has no `unknown_key`"},
+        "model-refused-request",
+        "unknown_key",
+    ),
     ({"status": 401, "body": {"message": "who are you?"}}, "bad-key", "who are you?"),
     ({"status": 429, "type": "insufficient_quota"}, "bad-key", "answered 429"),
     (

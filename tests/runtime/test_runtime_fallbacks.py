@@ -96,6 +96,26 @@ def test_the_time_of_a_call_is_that_of_all():
     assert error_of(outcome)["reason"] == "seconds" and second.journal == []
 
 
+SPENDING = """
+(with-budget {tokens: TOKENS}
+  (get (model {model: "fast" max_tokens: 40 messages: [{role: "user" content: "Hi"}]}) "model"))
+"""
+
+
+@pytest.mark.parametrize(("tokens", "asked"), [(100, 0), (1000, 1)])
+def test_a_budget_admits_the_next_or_not(tokens, asked):
+    """What the one before took is charged."""
+    cut = {"cut": 3, "content": [{"type": "text", "text": "half"}], "usage": {"input_tokens": 60}}
+    with MessagesServer(cut, {"status": 401}) as first, MessagesServer("B") as second:
+        models = {"fast": [f"{first.url}#a", f"{second.url}#b"]}
+        try:
+            ended = sexplang.run(SPENDING.replace("TOKENS", str(tokens)), model=models)
+        except sexplang.Failed as failed:
+            ended = failed.error.fields["details"]["stopped"]
+
+    assert (ended, len(second.journal)) == (("b", 1) if asked else ("budget", 0))
+
+
 def test_roles_and_lists_lead_to_each_other():
     """Each once, however they are nested; a circle ends."""
     names = {"fast": ["cheap", "local"], "cheap": ["http://a#x", "fast"], "judge": "fast"}

@@ -65,5 +65,7 @@ def _open(
 
 
 def _may_pass(refusal: Refusal) -> bool:
-    code = refusal.error.fields["details"].get("code")
-    return refusal.again or code in PASSING_CODES
+    details = refusal.error.fields["details"]
+    if "stopped" in details:  # no budget admits another attempt
+        return False
+    return refusal.again or details.get("code") in PASSING_CODES

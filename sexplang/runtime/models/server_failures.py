@@ -129,7 +129,8 @@ def _words_of(said: dict[str, Any]) -> str:
 
 
 _NO_MODEL = re.compile(
-    r"model\b.*\b(not found|not exist|unknown|not available)|no such model", re.I | re.S
+    r"\bmodel\b.{0,200}\b(not found|does not exist|not available)\b|no such model|unknown model",
+    re.I | re.S,
 )
 
 

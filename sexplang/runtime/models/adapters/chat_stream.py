@@ -58,7 +58,7 @@ class ChatStream:
     _last: _Call | None = None
     _has_refused: bool = False
     _other_name: str | None = None
-    """A name of a text in the parts of the reply that the protocol lacks."""
+    """A name in the parts of the reply that the protocol lacks."""
 
     def begin(self, model: Any = None) -> None:
         """Begin the reply."""
@@ -107,7 +107,7 @@ class ChatStream:
 
     def _take_delta(self, delta: dict[str, Any]) -> None:
         for name in delta.keys() - _NAMES:
-            if isinstance(delta[name], str) and delta[name]:
+            if delta[name]:
                 self._other_name = name
         for name in _THOUGHTS:
             if isinstance(delta.get(name), str) and delta[name]:

@@ -30,6 +30,7 @@ ASKING = '(defatom say (params q) (instructions "{{q}}")) (say "tea?")'
 @pytest.fixture
 def _secrets():
     before = dict(KNOWN.given)
+    KNOWN.given.clear()
     learn(SECRETS)
     yield
     KNOWN.given.clear()

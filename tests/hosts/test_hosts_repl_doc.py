@@ -58,7 +58,11 @@ def test_a_name_of_another_language_is_explained():
     """What to write for it; words are for `:apropos`."""
     done = sexplang("repl", text=":doc foldl\n:doc split text\n")
 
-    told = ["there is no `foldl` here: write `fold`", "  (fold - 10 [1 2])  ;=> 7"]
+    told = [
+        "there is no `foldl` here: write `(fold f init xs)`: it calls `(f acc x)`, what was so far "
+        "first",
+        "  (fold (lambda (acc x) (cons x acc)) [] [1 2])  ;=> [2 1]",
+    ]
     assert told == done.stdout.splitlines()[:2]
     assert "`:apropos split text` finds names by words" in done.stderr
 

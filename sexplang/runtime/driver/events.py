@@ -3,16 +3,15 @@
 What was sent and said is content. Only listeners that ask for it see it.
 """
 
+from collections.abc import Sequence
 from time import monotonic, time
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from sexplang.runtime.driver.partial_json import read_answer
 from sexplang.runtime.journal.journal import Row
 from sexplang.terms.effect import Request
 from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Record, Value
-
-if TYPE_CHECKING:
-    from sexplang.runtime.driver.text_stream import TextStream
 
 
 class _RequestEvent:
@@ -60,7 +59,8 @@ class Started(_RequestEvent):
     __slots__ = ("_clock", "_since")
 
     def __init__(self, request: Request) -> None:
-        super().__init__(request)
+        self.request = request
+        self.has_content = False
         self._since = time()
         self._clock = monotonic()
 
@@ -89,7 +89,8 @@ class Finished(_RequestEvent):
     # fmt: on
 
     def __init__(self, request: Request, row: Row) -> None:
-        super().__init__(request)
+        self.request = request
+        self.has_content = False
         self._row = row
 
     @property
@@ -123,33 +124,34 @@ class Said(_RequestEvent):
     """A model is writing; `characters` of its reply have arrived. A later attempt at the call
     begins anew, after a Retrying."""
 
-    __slots__ = ("_pieces", "_stream", "characters")
+    __slots__ = ("_end", "_pieces", "_start", "characters")
     __match_args__ = ("id", "operation", "task", "turn", "characters")
 
     def __init__(
-        self, request: Request, stream: "TextStream", pieces: tuple[int, int], characters: int
+        self, request: Request, pieces: Sequence[str], start: int, end: int, characters: int
     ) -> None:
-        super().__init__(request)
-        self._stream = stream
+        self.request = request
+        self.has_content = False
         self._pieces = pieces
+        self._start = start
+        self._end = end
         self.characters = characters
 
     @property
     def text(self) -> str | None:
         """The text that has arrived since the last Said."""
-        start, end = self._pieces
-        return "".join(self._stream.pieces[start:end]) if self.has_content else None
+        return "".join(self._pieces[self._start : self._end]) if self.has_content else None
 
     @property
     def value(self) -> Any:
         """What is whole so far of a typed answer; None for one without a JSON schema."""
-        return self._stream.read_value(self._pieces[1]) if self.has_content else None
+        schema = self.request.arguments[0].get("output_schema") if self.has_content else None
+        return None if schema is None else read_answer("".join(self._pieces[: self._end]), schema)
 
     def join(self, earlier: "Said") -> "Said":
         """Return the event for this piece and those of an event before it."""
-        is_same = earlier._stream is self._stream
-        start = earlier._pieces[0] if is_same else self._pieces[0]
-        joined = Said(self.request, self._stream, (start, self._pieces[1]), self.characters)
+        start = earlier._start if earlier._pieces is self._pieces else self._start
+        joined = Said(self.request, self._pieces, start, self._end, self.characters)
         joined.has_content = self.has_content
         return joined
 

@@ -4,6 +4,8 @@ import re
 from itertools import pairwise
 from typing import Any
 
+from sexplang.terms.model.payload import WRAPPER
+
 
 def read_partial(text: str) -> Any:
     """Return what is whole of the first JSON table or list in a text, or None.
@@ -21,6 +23,13 @@ def read_partial(text: str) -> Any:
         return from_json(_OPEN_WORD.sub("", text).encode(), partial_mode=True)
     except ValueError:  # no JSON, or a surrogate half
         return None
+
+
+def read_answer(text: str, schema: dict[str, Any]) -> Any:
+    """Return what is whole of an answer of a schema. One in a wrapper is taken out of it."""
+    value, fields = read_partial(text), schema.get("properties")
+    is_wrapped = isinstance(fields, dict) and fields.keys() == {WRAPPER}
+    return value.get(WRAPPER) if is_wrapped and isinstance(value, dict) else value
 
 
 _BEGIN = re.compile(r"[\[{]")

@@ -39,7 +39,7 @@ from sexplang.runtime.driver.requests import (
     read_reply,
     refuse_unhandled,
 )
-from sexplang.runtime.driver.text_stream import TextStream
+from sexplang.runtime.driver.text_stream import tell_whole
 from sexplang.runtime.journal.journal import (
     ATTEMPT,
     Journal,
@@ -410,8 +410,10 @@ class Run:
         text = self.in_flight.texts.get(id)
         self.in_flight.finish(id)
         if self.on_event is not None:
-            if opened.operation == "model" and not failed:
-                (text or TextStream(opened.request, self.on_event)).finish(value)
+            if text is not None and not failed:
+                text.finish(value)
+            elif opened.operation == "model" and not failed:
+                tell_whole(opened.request, value, self.on_event)
             self.on_event(Finished(opened.request, row))
         if self.trace is not None:
             self.trace.finish_request(row)

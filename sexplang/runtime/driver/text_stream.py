@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from sexplang.guards.secrets import find_begun
 from sexplang.runtime.driver.events import Event, Said
-from sexplang.runtime.driver.partial_json import read_partial
 from sexplang.runtime.driver.requests import OutputLost
 from sexplang.runtime.journal.redaction import clean
 from sexplang.terms.classes.node import define, field
-from sexplang.terms.model.payload import WRAPPER
 
 if TYPE_CHECKING:
     from sexplang.terms.effect import Request
@@ -43,17 +41,6 @@ class TextStream:
             text, self._held = whole[:begun], whole[begun:]
         self._tell(text)
 
-    def read_value(self, end: int) -> Any:
-        """Return what is whole of a typed answer after `end` pieces, as plain data; None without a
-        schema. An answer in a wrapper is taken out of it."""
-        schema = self.request.arguments[0].get("output_schema")
-        if schema is None:
-            return None
-        value = read_partial("".join(self.pieces[:end]))
-        fields = schema.get("properties")
-        is_wrapped = isinstance(fields, dict) and fields.keys() == {WRAPPER}
-        return value.get(WRAPPER) if is_wrapped and isinstance(value, dict) else value
-
     def finish(self, reply: Any) -> None:
         """Tell what is missing of the text of the delivered reply."""
         text, told = text_of(reply), "".join(self.pieces)
@@ -65,11 +52,18 @@ class TextStream:
         start = len(self.pieces)
         if text:
             self.pieces.append(text)
-        said = Said(self.request, self, (start, len(self.pieces)), self.characters)
+        said = Said(self.request, self.pieces, start, len(self.pieces), self.characters)
         try:
             self.on_event(said)
         except Exception as error:  # it is none of the server, and no reason to try again
             raise OutputLost(error) from None
+
+
+def tell_whole(request: "Request", reply: Any, on_event: Callable[[Event], None]) -> None:
+    """Tell the text of a reply that came at once, if it has any."""
+    text = text_of(reply)
+    if text:
+        on_event(Said(request, (text,), 0, 1, len(text)))
 
 
 def text_of(reply: Any) -> str:
@@ -77,9 +71,10 @@ def text_of(reply: Any) -> str:
     content = reply.get("content") if isinstance(reply, dict) else reply
     if isinstance(content, str):
         return content
-    texts = [
-        block.get("text")
-        for block in (content if isinstance(content, (list, tuple)) else ())
-        if isinstance(block, dict) and block.get("type") == "text"
-    ]
-    return "".join([text for text in texts if isinstance(text, str)])
+    texts = []
+    for block in content if isinstance(content, (list, tuple)) else ():
+        if isinstance(block, dict) and block.get("type") == "text":
+            text = block.get("text")
+            if isinstance(text, str):
+                texts.append(text)
+    return texts[0] if len(texts) == 1 else "".join(texts)

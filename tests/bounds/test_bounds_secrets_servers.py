@@ -106,6 +106,7 @@ def test_headers_stand_in_no_value_event_recording_or_error(tmp_path, monkeypatc
             "mcp": {"net": {"url": server.url, "headers": HEADERS}},
             "permissions": sexplang.Permissions(net=["127.0.0.1"]),
             "on_event": events.append,
+            "event_content": True,
         }
         record = tmp_path / "run.jsonl"
         data = sexplang.run('(tool "net:ping" {how: "data"})', record=record, **given)
@@ -170,6 +171,7 @@ def test_what_a_server_is_given_stands_in_no_output(tmp_path, monkeypatch):
                 mcp={"pipe": pipe, "net": net},
                 model=REPLIES,
                 on_event=events.append,
+                event_content=True,
                 permissions=sexplang.Permissions(
                     run=[sys.executable], net=["127.0.0.1"], write=["."]
                 ),

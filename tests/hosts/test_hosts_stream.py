@@ -1,6 +1,7 @@
 """`sexplang run --stream`: the text of the last task on stdout, word by word."""
 
 import os
+import signal
 import subprocess
 
 import pytest
@@ -84,6 +85,28 @@ def test_an_error_after_the_text_stands_on_its_own_line(tmp_path):
     run = stream(tmp_path, '(begin (b 1) (error "no"))', "-q")
 
     assert (1, "three\n") == (run.returncode, run.stdout) and run.stderr.startswith("error")
+
+
+def test_ctrl_c_leaves_a_whole_line():
+    words = [f"word{at} " for at in range(3)]
+
+    def pace(number):
+        if number == 4:
+            running.send_signal(signal.SIGINT)
+
+    content = [{"type": "text", "text": "".join(words), "pieces": words}]
+    with MessagesServer({"paced": pace, "content": content, "then": "hang"}) as server:
+        running = subprocess.Popen(
+            [*SEXPLANG, "run", "--stream", f"--model={server.url}#m", "-e", f"{TASKS} (b 1)"],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        out, err = running.communicate(timeout=30)
+
+    assert 130 == running.returncode and out.startswith("word0 word1") and out.endswith("\n")
+    assert "interrupted" in err
 
 
 def test_a_reply_that_begins_again_is_told(tmp_path):

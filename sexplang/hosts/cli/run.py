@@ -263,8 +263,6 @@ def _say_end(
     """
     from sexplang.machine import Failed
 
-    if streamed is not None:
-        streamed.end_line()
     if isinstance(outcome, Failed):
         is_own = settings.way in (None, "s_expression")  # else the program is the Dispatcher's
         say_error(outcome.error, program, source, settings, outcome.trail if is_own else None)
@@ -336,6 +334,8 @@ def drive_to_end(
         try:
             return drive(outcome, prepared, journal=journal, on_event=watch, trace=trace, **more)
         finally:
+            if streamed is not None:
+                streamed.close()
             progress.close()
     except (KeyboardInterrupt, OSError) as ended:
         failed = ended.__cause__

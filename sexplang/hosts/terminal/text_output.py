@@ -6,6 +6,7 @@ the form names, else any. Of two such calls at once, the first has stdout.
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TextIO
 
 from sexplang.analysis.own_nodes import nodes_in
@@ -67,6 +68,11 @@ class TextOutput:
         """End the line on stdout, if one is begun."""
         if self.text and not self.text.endswith("\n"):
             self._put("\n")
+
+    def close(self) -> None:
+        """End the line that is begun, however the run ended."""
+        with suppress(OutputLost):  # the run has ended by that
+            self.end_line()
 
     def has_written(self, line: str) -> bool:
         """Return whether the last text on stdout is this line."""

@@ -62,6 +62,32 @@ def test_a_name_that_is_no_address_is_told_what_to_write(wrong):
     assert "openai:http://127.0.0.1:11434/v1#llama3.2" in error["hint"]
 
 
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        ("openai:127.0.0.1:8080/v1#m", "openai:http://127.0.0.1:8080/v1#m"),
+        ("openai:models.example:80", "openai:http://models.example:80#NAME"),
+        ("openai:localhost/v1", "openai:http://localhost/v1#NAME"),
+        ("openai:gpu:8000/v1#m", "openai:http://gpu:8000/v1#m"),
+        ("openai:ftp://host/v1#m", "openai:http://host/v1#m"),
+        ("openai:http://host/v1 #m", "openai:http://127.0.0.1:11434/v1#llama3.2"),
+    ],
+)
+def test_an_address_without_http_is_no_id_that_gets_a_key(wrong, meant, monkeypatch):
+    """The prompt and the key would go to the provider."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    error = error_of(asked(wrong))
+
+    assert error["details"]["code"] == "unknown-model" and error["hint"].endswith(meant)
+
+
+@pytest.mark.parametrize("id", ["gpt-4.1", "ft:gpt-5-mini:me::a1", "meta/llama-3.2", "qwen3:32b"])
+def test_the_id_of_a_model_is_no_address(id, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+    assert (id, None) == (read_target(f"openai:{id}").model, read_target(f"openai:{id}").base_url)
+
+
 def test_openai_itself_needs_a_key(monkeypatch):
     """Or an address in the environment, which gets the key."""
     error = error_of(asked("openai:gpt-5"))

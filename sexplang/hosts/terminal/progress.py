@@ -136,11 +136,11 @@ class Progress:
     def close(self) -> None:
         """Erase the live lines; write the summary if a model was asked."""
         self._erase()
-        if self.usage.is_asked and not self.quiet:
-            self.stream.write(self.summary() + "\n")
-        if self._named and not (self.quiet or self.is_terse):
-            self.stream.write(self.describe_models() + "\n")
-        with suppress(OSError):  # the terminal is gone, and what was drawn last is not written
+        with suppress(OSError):  # the terminal is gone, or a file full: the value is still due
+            if self.usage.is_asked and not self.quiet:
+                self.stream.write(self.summary() + "\n")
+            if self._named and not (self.quiet or self.is_terse):
+                self.stream.write(self.describe_models() + "\n")
             self.stream.flush()
 
     def summary(self) -> str:

@@ -9,7 +9,13 @@ from sexplang.runtime.driver.requests import DeferredReply, Watch
 from sexplang.runtime.journal.redaction import clean_data
 from sexplang.runtime.models.circuit_breaker import CircuitBreaker, Retries
 from sexplang.runtime.models.payload_check import check_payload
-from sexplang.runtime.models.protocols import CHAT, MESSAGES, address_of, protocol_of
+from sexplang.runtime.models.protocols import (
+    CHAT,
+    MESSAGES,
+    address_of,
+    protocol_of,
+    suggest_address,
+)
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, make_task_failure
 from sexplang.runtime.world import Log
@@ -349,6 +355,11 @@ def _suggest_model(name: str, names: Sequence[str]) -> str:
     scheme, _, id = name.partition(":")
     if scheme == "ollama" and id:
         return f"write {CHAT.prefix}http://127.0.0.1:11434/v1#{id}"
+    if scheme.lower() == "openai":
+        return f"write {CHAT.prefix}{id}"
+    address = suggest_address(name)
+    if address is not None:
+        return f"write {address}"
     if name.startswith(_OPENAIS):
         return f"write {CHAT.prefix}{name}, which needs {CHAT.key}"
     return did_you_mean(name, names, f"name one: {MODEL_CHOICES}")

@@ -1,6 +1,7 @@
 """The protocols of model servers, and the server, the model and the credentials of a name."""
 
 import os
+import re
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from sexplang.runtime.refusal import Refusal, make_task_failure
@@ -115,7 +116,8 @@ def address_of(name: str) -> str | None:
 
 def refuse_address(name: str) -> Refusal:
     """Return the refusal of a malformed address."""
-    example = (protocol_of(name) or MESSAGES).example
+    meant = suggest_address(name.removeprefix(CHAT.prefix))
+    example = meant or (protocol_of(name) or MESSAGES).example
     return make_task_failure(
         "configuration_error",
         "unknown-model",
@@ -125,10 +127,30 @@ def refuse_address(name: str) -> Refusal:
     )
 
 
+_HOST = re.compile(
+    r"localhost(:\d+)?(?=[/#]|\Z)|[\w-]+(\.[\w-]+)+:\d{2,5}(?=[/#]|\Z)|[\w-]+:\d{2,5}/"
+)
+"""The host at the beginning of an address, as no provider names a model."""
+
+
+def suggest_address(text: str) -> str | None:
+    """Return the name of a model at the address that a text without `http://` is; None if it is no
+    address."""
+    scheme, found, rest = text.partition("://")
+    if found and scheme.lower() in ("http", "https"):
+        return None
+    address = rest if found else text
+    if not found and _HOST.match(text) is None:
+        return None
+    return f"{CHAT.prefix}http://{address}" + ("" if "#" in address else "#NAME")
+
+
 def read_target(name: str, *, with_key: bool = True, address: str | None = None) -> Target:
     """Return the target of a model name, at `address` if that has credentials. Without `with_key`,
     the environment's key is not used. Raises a Refusal if a required key is missing."""
     protocol = protocol_of(name) or MESSAGES
+    if suggest_address(name.removeprefix(CHAT.prefix)) or " " in name.partition("#")[0]:
+        raise refuse_address(name)  # it would be taken for a provider's model, which gets the key
     key = (with_key and os.environ.get(protocol.key)) or None
     token = None if key or not with_key else os.environ.get(protocol.token) or None
     opens = key or (None if token else PLACEHOLDER)

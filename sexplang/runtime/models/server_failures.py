@@ -200,6 +200,8 @@ def _hint(code: str, at: Target, known: Sequence[str]) -> str:
 
 def _key_hint(at: Target) -> str:
     key = at.protocol.key
+    if at.user:
+        return "check the user and the password in the server's address: it does not accept them"
     if at.has_key:
         return f"check {key}: the server does not accept it"
     if at.has_secrets:
@@ -297,8 +299,7 @@ def _no_connection(error: Exception, at: Target) -> Refusal:
         "connection_error",
         "no-connection",
         f"the connection to {server} failed: {shorten(_words(inner), LONGEST) or 'it broke off'}",
-        hint="check that the server runs and the address is right"
-        + ("" if at.is_provider else f", as in --model {at.protocol.example}"),
+        hint=_connection_hint(at),
         again=True,
         sent=_was_sent(error),
         server=server,
@@ -318,9 +319,21 @@ _UNCONNECTED = {
 """Exceptions of aiohttp and httpx before anything is sent."""
 
 
+def _connection_hint(at: Target) -> str:
+    if at.is_provider:
+        return "check that the server runs and the address is right"
+    address = address_of(at.name) or ""
+    if address.startswith("https:"):
+        other = at.name.replace("https:", "http:", 1)
+        return f"check the address; a server without encryption is --model {shlex.quote(other)}"
+    return (
+        f"check that the server runs and the address is right, as in --model {at.protocol.example}"
+    )
+
+
 def _words(error: BaseException) -> str:
     """Return an exception's message. aiohttp says `ssl:default` even for an address without TLS."""
-    return str(error).replace(" ssl:default", "")
+    return str(error).replace(" ssl:default", "").replace(" [None]", "")
 
 
 def refuse_unsupported(problem: str, hint: str) -> Refusal:
@@ -333,13 +346,18 @@ def refuse_unsupported(problem: str, hint: str) -> Refusal:
 def refuse_timeout(
     server: str, seconds: float | None, *, again: bool = True, sent: bool = True
 ) -> Refusal:
-    """Return the refusal for a reply that did not arrive in time."""
-    span = f" within {seconds:g} seconds" if seconds is not None else " for too long"
+    """Return the refusal for a reply that did not arrive in time. `seconds` are those of a whole
+    attempt; None if nothing arrived for too long."""
+    if seconds is None:
+        words, hint = "did not answer for too long", "try again; if it happens often, ask for less"
+    else:
+        words = f"did not finish its reply within {seconds:g} seconds"
+        hint = "ask for less at once: in a task, (limits max_output_tokens: 500)"
     return make_task_failure(
         "connection_error",
         "model-timeout",
-        f"{server} did not answer{span}",
-        hint="try again; if it happens often, ask for less at once",
+        f"{server} {words}",
+        hint=hint,
         again=again,
         sent=sent,
         server=server,

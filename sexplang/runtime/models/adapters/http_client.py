@@ -137,15 +137,20 @@ def _client(at: Target, base_url: str | None, http: Any) -> Any:
     return AsyncOpenAI(api_key=at.api_key, base_url=base_url, http_client=http)
 
 
+CONNECTING = 20.0
+"""The most seconds until a connection is there."""
+
+
 def _connections(silence: float) -> Any:
     from anthropic import DefaultAioHttpClient, DefaultAsyncHttpxClient
-    from httpx2 import Limits
+    from httpx2 import Limits, Timeout
     from sniffio import current_async_library
 
+    timeout = Timeout(silence, connect=min(silence, CONNECTING))
     if current_async_library() != "asyncio":
-        return DefaultAsyncHttpxClient(timeout=silence)
+        return DefaultAsyncHttpxClient(timeout=timeout)
     # No limit here: the driver limits the calls in flight.
-    return DefaultAioHttpClient(timeout=silence, limits=Limits(max_connections=0))
+    return DefaultAioHttpClient(timeout=timeout, limits=Limits(max_connections=0))
 
 
 @frozen

@@ -259,7 +259,7 @@ def test_a_name_of_the_program_is_meant_before_one_of_another_language():
         ("(define-effect (ask q)) (handle ((ask q) k (k q)) (ask 1))", "the body comes first"),
         ('(defatom f (prompt "hi"))', "did you mean `instructions`?"),
         ('(defatom f (x) (instructions "hi"))', "(params (x string))"),
-        ("(count [1 2])", "(length xs)"),
+        ("(count [1 2])", "(length [1 2])"),
         ("(floor 7 2)", "(modulo a b)"),
         ('(raise (KeyError "k"))', '(error "text")'),
         ("(1+ 4)", "(+ n 1)"),

@@ -206,3 +206,4 @@ def test_whoever_watches_may_read_any_event_alike():
     assert ("Progressed", "progress", None, None) in seen
     assert ("Finished", "model", "say", 1) in seen
     assert all(event.id for event in events)
+    assert {"<string>:3", None} == {event.place for event in events}

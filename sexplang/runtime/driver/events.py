@@ -16,8 +16,9 @@ from sexplang.terms.values.value import Record, Value
 
 class _RequestEvent:
     """The base of all events: `id` and `operation` of the request. A model call of a conversation
-    also has the name of its `task` and its `turn`. Properties are computed when they are read,
-    since most events are not read. Without `has_content`, those of the content are None."""
+    also has the name of its `task` and its `turn`; what the program performs itself, its `place`.
+    Properties are computed when they are read, since most events are not read. Without
+    `has_content`, those of the content are None."""
 
     __slots__ = ("has_content", "request")
     __match_args__: tuple[str, ...] = ("id", "operation", "task", "turn")
@@ -41,6 +42,11 @@ class _RequestEvent:
     @property
     def turn(self) -> int | None:
         return _turn_of(self.request)
+
+    @property
+    def place(self) -> str | None:
+        """The place of the request in the program, `file:line`, if it has one."""
+        return place_of(self.request)
 
     def __repr__(self) -> str:
         said = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__match_args__])
@@ -212,6 +218,14 @@ def task_of(request: Request) -> str | None:
     """Return the name of the atomic task that a request belongs to, or None."""
     conversations = request.context.conversations
     return conversations[-1].name if conversations else None
+
+
+def place_of(request: Request) -> str | None:
+    """Return the place of a request in the program, `file:line`, or None."""
+    if request.span is None:
+        return None
+    place = request.span.plain()
+    return f"{place['source']}:{place['line']}"
 
 
 def model_name_of(request: Request | Row) -> str | None:

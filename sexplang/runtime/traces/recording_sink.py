@@ -7,7 +7,7 @@ end. An answered request ends with its row.
 from threading import Thread
 from typing import Any
 
-from sexplang.runtime.driver.events import Retrying, model_name_of
+from sexplang.runtime.driver.events import Retrying, model_name_of, place_of
 from sexplang.runtime.journal.journal import CUT, Journal, Row
 from sexplang.runtime.models.prices import FREE, rates, rates_of_answer, table
 from sexplang.terms.classes.node import attributes, define, field
@@ -54,9 +54,9 @@ class RecordingSink:
         facts: dict[str, Any] = {"request": request.id, "operation": request.operation}
         if request.context.conversations:
             facts["task"] = request.context.conversations[-1].name
-        if request.span is not None:
-            place = request.span.plain()
-            facts["place"] = f"{place['source']}:{place['line']}"
+        place = place_of(request)
+        if place is not None:
+            facts["place"] = place
         if request.operation == "model" and not self._asked and not self._is_free(request):
             # The price table is loaded while the reply is awaited.
             self._asked = True

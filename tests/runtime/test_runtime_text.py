@@ -215,6 +215,46 @@ def test_a_queue_is_read_in_an_event_loop_too():
     assert [expected, expected] == anyio.run(main)
 
 
+def test_a_reader_whose_loop_is_busy_holds_no_run_up():
+    """It has all events when its loop goes on."""
+    queue, seen = sexplang.EventQueue(), []
+    busy, done, over = threading.Event(), threading.Event(), threading.Event()
+
+    async def read():
+        seen.extend([type(event).__name__ async for event in queue])
+
+    async def main():
+        async with anyio.create_task_group() as group:
+            group.start_soon(read)
+            await anyio.sleep(0.01)
+            busy.set()
+            done.wait(30)  # nothing else goes on in this loop
+            over.set()
+
+    reader = threading.Thread(target=anyio.run, args=(main,))
+    reader.start()
+    assert busy.wait(10)
+    sexplang.run(ASKING, model=lambda payload: "yes", on_event=queue)
+    assert not over.is_set()
+    done.set()
+    reader.join(10)
+
+    assert ["Started", "Said", "Finished"] == seen
+
+
+def test_a_reader_that_gave_up_waiting_breaks_no_run():
+    queue = sexplang.EventQueue()
+
+    async def wait():
+        with anyio.move_on_after(0.01):
+            await anext(aiter(queue))
+
+    anyio.run(wait)
+    sexplang.run(ASKING, model=lambda payload: "yes", on_event=queue)
+
+    assert ["Started", "Said", "Finished"] == [type(event).__name__ for event in queue]
+
+
 async def _in_thread(program, **options):
     await anyio.to_thread.run_sync(lambda: sexplang.run(program, **options))
 

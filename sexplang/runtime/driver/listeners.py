@@ -6,8 +6,8 @@ Law: a slow reader loses no event. The Said of one request that it has not read 
 
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from threading import Condition, get_ident
+from contextlib import contextmanager, suppress
+from threading import Condition
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.runtime.driver.events import Event, Said
@@ -26,17 +26,17 @@ class EventQueue:
     def __init__(self) -> None:
         self._events: deque[list[Event]] = deque()
         """Cells of one event each, so that a Said can be replaced."""
-        self._said: dict[str, list[Event]] = {}
+        self._said: dict[str, list[Any]] = {}
         """The cells of the Said that may still grow, by request."""
         self._is_closed = False
         self._changed = Condition()
-        self._flags: list[tuple[Flag, Any, int]] = []
-        """What wakes the readers in event loops: a flag, the loop and its thread."""
+        self._flags: dict[Flag, Any] = {}
+        """The flags that wake the readers in event loops, with their loops."""
 
     def __call__(self, event: Event) -> None:
         with self._changed:
             cell = self._said.get(event.id)
-            if isinstance(event, Said) and cell is not None and isinstance(cell[0], Said):
+            if isinstance(event, Said) and cell is not None:
                 cell[0] = event.join(cell[0])
                 return
             cell = [event]
@@ -73,13 +73,16 @@ class EventQueue:
                 event, is_closed = self._take(), self._is_closed
                 flag = Flag()
                 if event is None and not is_closed:
-                    self._flags.append((flag, current_token(), get_ident()))
+                    self._flags[flag] = current_token().native_token
             if event is not None:
                 yield event
             elif is_closed:
                 return
             else:
-                await flag.wait()
+                try:
+                    await flag.wait()
+                finally:
+                    self._flags.pop(flag, None)
 
     def _take(self) -> Event | None:
         if not self._events:
@@ -90,15 +93,14 @@ class EventQueue:
         return event
 
     def _wake(self) -> None:
+        """Wake all readers. None of them is waited for, whatever its loop is at."""
         self._changed.notify_all()
-        flags, self._flags = self._flags, []
-        for flag, loop, thread in flags:
-            if thread == get_ident():
-                flag.set()
-            else:
-                from anyio.from_thread import run_sync
-
-                run_sync(flag.set, token=loop)
+        flags, self._flags = self._flags, {}
+        for flag, loop in flags.items():
+            # asyncio's name for it, and trio's
+            call_soon = getattr(loop, "call_soon_threadsafe", None) or loop.run_sync_soon
+            with suppress(RuntimeError):  # the loop has ended
+                call_soon(flag.set)
 
 
 def join_listeners(listeners: Sequence[Watch], has_content: bool) -> Watch:

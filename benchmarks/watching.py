@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from sexplang.hosts.terminal.progress import TICK, Progress
 from sexplang.runtime.driver.events import Finished, Queued, Started
-from sexplang.runtime.journal.journal import Row
+from sexplang.runtime.journal.rows import Row
 from sexplang.terms.effect import Request
 from sexplang.terms.task import Context, Conversation
 from sexplang.terms.work import Work

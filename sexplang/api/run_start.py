@@ -299,7 +299,7 @@ def _tell_unnamed(program: Program, given: Settings) -> None:
 
 
 def _journal(given: Settings, zones: ZoneUse) -> Journal:
-    named = {} if given.run_id is None else {"run_id": given.run_id}
+    named: dict[str, Any] = {} if given.run_id is None else {"run_id": given.run_id}
     try:
         return Journal(record=given.record, zones=zones, **named)
     except Refusal as refusal:

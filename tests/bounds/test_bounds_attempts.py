@@ -24,7 +24,7 @@ from sexplang.runtime import Endpoint, Journal, Retries, Settings, drive, perfor
 from sexplang.runtime.driver.event_loop import finish
 from sexplang.runtime.driver.events import Withdrawn
 from sexplang.runtime.driver.run import Run
-from sexplang.runtime.journal.journal import replay
+from sexplang.runtime.journal.fold import fold
 from sexplang.terms.model.roles import read_models
 
 SAY = '(define (say) (model {max_tokens: 9 messages: [{role: "user" content: "hi there"}]}))\n'
@@ -82,7 +82,7 @@ def test_an_attempt_that_may_have_been_sent_is_charged_with_its_input(item):
     assert asked * input_of_one() + usage.get("output_tokens", 0) == account.spent_tokens
     assert account.spent_usd >= asked * price("m", input_of_one(), 0) > 0
     assert (1, 0, 0, 0) == (account.spent_calls, *account.spent[3:])
-    again = replay(begun("(say)", budget), journal.rows)
+    again = fold(begun("(say)", budget), journal.rows)
     assert account.spent == again.accounts["0"].spent
 
 
@@ -126,7 +126,7 @@ def test_a_reply_comes_after_attempts_that_nobody_counted():
 
     assert (2, {"uncounted": 1}) == (asked, ended.value["lost"])
     assert 7 + 3 + input_of_one() == ended.accounts["0"].spent_tokens
-    again = replay(begun("(say)", {"tokens": 1_000}), journal.rows)
+    again = fold(begun("(say)", {"tokens": 1_000}), journal.rows)
     assert ended.accounts["0"].spent == again.accounts["0"].spent
 
 

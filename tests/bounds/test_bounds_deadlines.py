@@ -11,7 +11,8 @@ from sexplang.machine import Done, Limits, Slice, Suspended, advance, start, sta
 from sexplang.pipeline.pipeline import tasks
 from sexplang.runtime import Journal, Settings, drive, performers
 from sexplang.runtime.journal.checksum_chain import add_checksum
-from sexplang.runtime.journal.journal import PASSED, replay
+from sexplang.runtime.journal.fold import fold
+from sexplang.runtime.journal.rows import PASSED
 from sexplang.terms.quota import STEPS
 
 F = "(define (f n) (if (= n 0) 0 (f (- n 1))))\n(define (g) (g))\n(define (twice x) (* 2 x))\n"
@@ -60,7 +61,7 @@ def test_what_computes_is_ended(body):
 
     assert "seconds" == ended.value.fields["reason"]
     assert ended.value.fields["details"]["steps"] > 0
-    assert end_of(ended) == end_of(replay(midway(text), rows))
+    assert end_of(ended) == end_of(fold(midway(text), rows))
 
 
 def test_a_recording_ends_it_at_its_step(tmp_path):
@@ -280,7 +281,7 @@ def test_a_continuation_brings_its_deadline_along():
     ended, rows = driven(AGAIN)
 
     assert ("seconds", "seconds") == tuple(ended.value)
-    assert end_of(ended) == end_of(replay(midway(AGAIN), rows))
+    assert end_of(ended) == end_of(fold(midway(AGAIN), rows))
 
 
 def test_a_continuation_brings_its_plan_along():

@@ -17,8 +17,9 @@ from support.messages_server import MessagesServer
 import sexplang
 from sexplang import Failed, Permissions
 from sexplang.guards.secrets import KNOWN, MARK, credentials_of, is_plausible, look, redact
-from sexplang.runtime.journal.journal import Row, replay
+from sexplang.runtime.journal.fold import fold
 from sexplang.runtime.journal.recording_reader import lines
+from sexplang.runtime.journal.rows import Row
 from sexplang.runtime.scripts.script_runner import OutputBuffer
 from sexplang.terms.json.tagged import unpack
 from sexplang.terms.texts.address import split_credentials
@@ -286,7 +287,7 @@ def test_a_run_is_the_fold_over_what_was_recorded(key, tmp_path):
         for _, each in lines(str(record))
         if "reply" in each and (said := (each["arguments"], each["reply"]))
     ]
-    folded = replay(sexplang.start(program), rows)
+    folded = fold(sexplang.start(program), rows)
 
     assert [MARK * 3, 30] == made == sexplang.result(folded)
 

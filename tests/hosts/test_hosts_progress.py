@@ -21,7 +21,7 @@ from sexplang.runtime.driver.events import (
     Withdrawn,
 )
 from sexplang.runtime.driver.text_stream import TextStream
-from sexplang.runtime.journal.journal import Row
+from sexplang.runtime.journal.rows import Row
 from sexplang.terms.effect import Request
 from sexplang.terms.task import Context, Conversation, error_record
 from sexplang.terms.work import Work

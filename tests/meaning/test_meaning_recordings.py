@@ -7,7 +7,7 @@ from support.command import sexplang as command
 from support.recorded import put_lines
 
 import sexplang
-from sexplang.runtime.journal.journal import VERSION
+from sexplang.runtime.journal.json_lines import VERSION
 
 CAUGHT = """
 (defatom f (params (x string)) (instructions "S {{x}}"))

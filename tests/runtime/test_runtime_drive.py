@@ -17,7 +17,7 @@ import sexplang
 from sexplang.machine import Done, Failed
 from sexplang.runtime import Journal, Refusal, adrive, drive
 from sexplang.runtime.driver.events import Finished, Progressed, Started, Withdrawn
-from sexplang.runtime.journal.journal import replay
+from sexplang.runtime.journal.fold import fold
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.core import Race
 from sexplang.terms.values.value import Primitive
@@ -149,7 +149,7 @@ def test_a_run_is_a_fold_over_its_journal():
     journal = Journal()
     ended = drive(begun(program), {"wait": slow_echo, "fail": failing}, journal=journal)
 
-    again = replay(begun(program), journal.rows)
+    again = fold(begun(program), journal.rows)
 
     assert isinstance(ended, Failed)
     assert (ended.error.fields, ended.withdrawn) == (again.error.fields, again.withdrawn)
@@ -161,7 +161,7 @@ def test_a_row_that_answers_another_request_is_a_mismatch():
     drive(begun(perform("echo", 1)), {"echo": echo}, journal=journal)
 
     with pytest.raises(Refusal) as raised:
-        replay(begun(perform("echo", 2)), journal.rows)
+        fold(begun(perform("echo", 2)), journal.rows)
 
     assert "journal-mismatch" == raised.value.error.fields["reason"]
 

@@ -347,7 +347,7 @@ def test_a_recording_gives_the_same_vectors(tmp_path):
 
 
 def test_a_span_of_embeddings_says_so():
-    from sexplang.runtime.journal.journal import Row
+    from sexplang.runtime.journal.rows import Row
     from sexplang.runtime.traces.span_attributes import of_reply, of_request
 
     name, _, facts = of_request(request("model", EMBED), read_models("local"), content=True)

@@ -14,7 +14,7 @@ from sexplang.runtime import Endpoint, Journal, Retries, drive
 from sexplang.runtime.driver.event_loop import finish
 from sexplang.runtime.driver.events import Finished, Withdrawn
 from sexplang.runtime.driver.run import Run
-from sexplang.runtime.journal.journal import replay
+from sexplang.runtime.journal.fold import fold
 from sexplang.runtime.journal.recording_reader import lines
 from sexplang.terms.json.tagged import unpack
 from sexplang.terms.values.boundary import plain
@@ -194,7 +194,7 @@ def test_what_an_attempt_took_is_held_while_the_next_one_is_on_its_way():
 
     program = built(text)
     begun = start(program, {}, tasks(), Limits(), budget, meter(lambda: price))
-    again = replay(begun, journal.rows)
+    again = fold(begun, journal.rows)
     assert outcome.error.fields["details"] == again.error.fields["details"]
     assert outcome.accounts["0"].spent_tokens == again.accounts["0"].spent_tokens
 
@@ -242,7 +242,7 @@ def run_until_arrived(place, text, budget=None, journal=None, events=None):
 def repeated(text, journal, budget=None):
     """The end of the run that follows from the rows alone."""
     program = built(text)
-    return replay(start(program, {}, tasks(), Limits(), budget, meter(lambda: price)), journal.rows)
+    return fold(start(program, {}, tasks(), Limits(), budget, meter(lambda: price)), journal.rows)
 
 
 def accounts(outcome):

@@ -93,7 +93,7 @@ def test_a_note_that_finds_no_room_ends_nothing(tmp_path):
     """The next row does: a run is repeated from its rows."""
     journal = Journal(record=tmp_path / "run.jsonl")
     full = os.open("/dev/full", os.O_WRONLY)
-    os.dup2(full, journal._file)
+    os.dup2(full, journal.storages[0]._file)
     os.close(full)
     journal.note({"begins": 0})
     outcome = drive(begun(perform("now")), table(), journal=journal)

@@ -13,8 +13,8 @@ from support.running import error_of
 
 from sexplang.machine import Done
 from sexplang.runtime import Journal, Refusal, drive
-from sexplang.runtime.journal.journal import digest
 from sexplang.runtime.journal.redaction import clean_data
+from sexplang.runtime.journal.rows import digest
 from sexplang.runtime.world import draw_integer
 from sexplang.terms.json.tagged import dump, pack
 from sexplang.terms.task import task_result
@@ -175,7 +175,7 @@ def test_a_reply_that_cannot_be_recorded_ends_the_run(tmp_path):
 
     def fill(request):
         full = os.open("/dev/full", os.O_WRONLY)
-        os.dup2(full, journal._file)
+        os.dup2(full, journal.storages[0]._file)
         os.close(full)
         return "reply"
 

@@ -46,7 +46,8 @@ from sexplang.machine import Suspended, state_of
 from sexplang.machine.scheduler.branches import Queued, Waiting
 from sexplang.pipeline.pipeline import tasks
 from sexplang.runtime import Refusal
-from sexplang.runtime.journal.journal import Row, replay
+from sexplang.runtime.journal.fold import fold
+from sexplang.runtime.journal.rows import Row
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Record
@@ -230,9 +231,9 @@ def replayed(seed: int, shape: Shape = EVERYWHERE) -> str | None:
     rows = journal(whole)
     cut = Random(seed).randrange(len(rows) + 1)
     try:
-        other = seen(replay(start, rows[:cut]), choose=schedule(seed + 2))
+        other = seen(fold(start, rows[:cut]), choose=schedule(seed + 2))
         for run, kept in ((whole, rows), (other, [*rows[:cut], *journal(other)])):
-            again = replay(start, kept)
+            again = fold(start, kept)
             if isinstance(again, Suspended) or end(again) != (run.value, run.error):
                 return f"{text}\n{kept}\n{run}\nreplayed: {again}"
     except Refusal as refusal:

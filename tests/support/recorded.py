@@ -8,7 +8,8 @@ from support.command import sexplang
 from support.markdown import ROOT
 
 from sexplang.runtime.journal.checksum_chain import add_checksum
-from sexplang.runtime.journal.journal import CUT, VERSION
+from sexplang.runtime.journal.json_lines import VERSION
+from sexplang.runtime.journal.rows import CUT
 
 PLAN = {
     "plan.sexp": '(import "report.xml") (import "look-up.xml") (str (report (read-file "what")))',

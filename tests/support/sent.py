@@ -28,7 +28,7 @@ from sexplang.runtime import Journal, Retries, Settings, drive, performers
 from sexplang.runtime.driver.event_loop import finish
 from sexplang.runtime.driver.events import Finished, Retrying, Started, Withdrawn
 from sexplang.runtime.driver.run import Run
-from sexplang.runtime.journal.journal import replay
+from sexplang.runtime.journal.fold import fold
 from sexplang.terms.effect import Request
 from sexplang.terms.model.roles import read_models
 
@@ -134,7 +134,7 @@ def sent(seed: int) -> str | None:
     elif isinstance(begun, Suspended):
         outcome = drive(begun, table, journal=journal, on_event=watched.event)
         found = unlike(watched.begun, budget, outcome) or _other(watched)
-        again = replay(begun, journal.rows)
+        again = fold(begun, journal.rows)
         if found is None and _spent(again) != _spent(outcome):
             found = f"{_spent(outcome)} was spent, and when it is repeated {_spent(again)}"
     else:

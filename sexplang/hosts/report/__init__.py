@@ -14,7 +14,7 @@ def report(path: str, to: str | None, *, as_json: bool) -> int:
     from sexplang.guards.secrets import redact_text
     from sexplang.hosts.report.entries import as_data, sum_entries
     from sexplang.hosts.report.page import page
-    from sexplang.runtime.journal.journal import VERSION
+    from sexplang.runtime.journal.json_lines import VERSION
     from sexplang.runtime.journal.recording_reader import OLD, TORN, read_recording
     from sexplang.runtime.refusal import Refusal
 

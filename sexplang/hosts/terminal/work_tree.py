@@ -11,7 +11,7 @@ from time import time
 from typing import Any, Literal
 
 from sexplang.runtime.driver.events import Retrying
-from sexplang.runtime.journal.journal import Row
+from sexplang.runtime.journal.rows import Row
 from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.effect import Request
 from sexplang.terms.values.value import Record

@@ -8,7 +8,7 @@ from time import monotonic, time
 from typing import Any, TypeAlias
 
 from sexplang.runtime.driver.partial_json import read_answer
-from sexplang.runtime.journal.journal import Row
+from sexplang.runtime.journal.rows import Row
 from sexplang.terms.effect import Request
 from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Record, Value

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sexplang.guards.secrets import KNOWN, redact, redact_text
 from sexplang.runtime.driver.events import Event
-from sexplang.runtime.journal.journal import Row, digest, make_withdrawal_row
 from sexplang.runtime.journal.redaction import clean
+from sexplang.runtime.journal.rows import Row, digest, make_withdrawal_row
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.effect import UNCOUNTED, UNMADE, Part, Request, with_sent

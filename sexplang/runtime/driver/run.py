@@ -40,9 +40,9 @@ from sexplang.runtime.driver.requests import (
     refuse_unhandled,
 )
 from sexplang.runtime.driver.text_stream import tell_whole
-from sexplang.runtime.journal.journal import (
+from sexplang.runtime.journal.journal import Journal
+from sexplang.runtime.journal.rows import (
     ATTEMPT,
-    Journal,
     Row,
     digest,
     make_attempt_row,

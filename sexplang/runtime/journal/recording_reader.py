@@ -10,7 +10,8 @@ from math import isfinite
 from typing import Any
 
 from sexplang.runtime.journal.checksum_chain import KEY, read_checksum
-from sexplang.runtime.journal.journal import ATTEMPT, CUT, FIRST_OF_EDITION, VERSION, Row
+from sexplang.runtime.journal.json_lines import FIRST_OF_EDITION, VERSION
+from sexplang.runtime.journal.rows import ATTEMPT, CUT, Row
 from sexplang.runtime.journal.shared_payloads import PayloadRestorer
 from sexplang.runtime.models.prices import AnsweringModel, Rates
 from sexplang.runtime.refusal import Refusal, refuse

@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from sexplang.runtime.driver.requests import DeferredReply
-from sexplang.runtime.journal.journal import ATTEMPT, digest
+from sexplang.runtime.journal.rows import ATTEMPT, digest
 from sexplang.runtime.refusal import Refusal, Unrecorded, refuse
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.effect import UNCOUNTED, Part, Request

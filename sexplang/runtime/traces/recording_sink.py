@@ -8,7 +8,8 @@ from threading import Thread
 from typing import Any
 
 from sexplang.runtime.driver.events import Retrying, model_name_of, place_of
-from sexplang.runtime.journal.journal import CUT, Journal, Row
+from sexplang.runtime.journal.journal import Journal
+from sexplang.runtime.journal.rows import CUT, Row
 from sexplang.runtime.models.prices import FREE, rates, rates_of_answer, table
 from sexplang.terms.classes.node import attributes, define, field
 from sexplang.terms.effect import Request

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from sexplang.runtime.driver.events import Retrying
-from sexplang.runtime.journal.journal import Row
+from sexplang.runtime.journal.rows import Row
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.effect import Request
 from sexplang.terms.values.value import Record

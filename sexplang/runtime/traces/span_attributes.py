@@ -15,8 +15,8 @@ from opentelemetry.trace import SpanKind
 from opentelemetry.util.types import AttributeValue
 
 from sexplang.runtime.driver.events import model_name_of
-from sexplang.runtime.journal.journal import CUT, Row
 from sexplang.runtime.journal.redaction import clean
+from sexplang.runtime.journal.rows import CUT, Row
 from sexplang.runtime.traces.content import describe_reply, describe_request, inputs_of, write_value
 from sexplang.terms.effect import Request
 from sexplang.terms.model.payload import is_embedding

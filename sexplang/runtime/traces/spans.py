@@ -19,7 +19,7 @@ from opentelemetry.trace import (
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from sexplang.runtime.driver.events import Retrying
-from sexplang.runtime.journal.journal import Row
+from sexplang.runtime.journal.rows import Row
 from sexplang.runtime.traces import content, span_attributes
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.effect import Request

@@ -12,7 +12,7 @@ from sexplang.machine import Outcome, span_events_of
 from sexplang.machine.scheduler.branches import Path, path_of
 from sexplang.runtime.driver.events import Event, Retrying
 from sexplang.runtime.driver.requests import Watch, failure
-from sexplang.runtime.journal.journal import Row
+from sexplang.runtime.journal.rows import Row
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.effect import Request
 from sexplang.terms.task import error_record

@@ -7,7 +7,6 @@ from typing import Any
 from sexplang.guards.secrets import redact
 from sexplang.runtime.driver.deadlines import Deadlines
 from sexplang.runtime.driver.requests import DeferredReply, Performer, read_reply
-from sexplang.runtime.journal.journal import CANCEL, CUT, PASSED, Row
 from sexplang.runtime.journal.recording_reader import (
     TORN,
     WRONG,
@@ -21,6 +20,7 @@ from sexplang.runtime.journal.recording_reader import (
 )
 from sexplang.runtime.journal.redaction import clean_data
 from sexplang.runtime.journal.replay_order import RecordedRow, RecordedRun
+from sexplang.runtime.journal.rows import CANCEL, CUT, PASSED, Row
 from sexplang.runtime.models.adapters.scripted import last_message
 from sexplang.runtime.models.prices import AnsweringModel
 from sexplang.runtime.world import Log

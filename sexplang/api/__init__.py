@@ -3,7 +3,7 @@
 from sexplang.api.memory_index import Memory
 from sexplang.api.program_source import build, check
 from sexplang.api.python_values import TaskResult, error, result
-from sexplang.api.runner import arun, freeze, run, start, thaw
+from sexplang.api.runner import arun, freeze, resume, run, start, thaw
 from sexplang.api.task_dispatch import adispatch, dispatch
 from sexplang.machine import Done, Failed, Limits, Outcome, Suspended
 from sexplang.runtime import Permissions
@@ -52,6 +52,7 @@ __all__ = [
     "error",
     "freeze",
     "result",
+    "resume",
     "run",
     "start",
     "thaw",

@@ -34,7 +34,7 @@ def check(given: "Settings") -> None:
     tools(given.tools)
     bounds(given.limits, given.budget)
     permissions(given.permissions)
-    for name in ("memory", "record"):
+    for name in ("memory", "record", "store"):
         if getattr(given, name) is not None:
             place(name, getattr(given, name))
     if not (given.trace is None or hasattr(given.trace, "get_tracer")):

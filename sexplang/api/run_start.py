@@ -38,10 +38,13 @@ from sexplang.runtime.traces.recording_sink import RecordingSink
 from sexplang.terms.classes.node import evolve, frozen
 from sexplang.terms.model.roles import ALL, Models
 from sexplang.terms.program import Program
+from sexplang.terms.run_terms import RateBook, Terms
 from sexplang.terms.task import error_of
 from sexplang.terms.values.value import Fault
 
 if TYPE_CHECKING:
+    from sexplang.runs.durable_run import ResumedRun
+    from sexplang.runtime.journal.stored_journal import StoredJournal
     from sexplang.runtime.traces.tree import Trace
 
 Runnable: TypeAlias = str | os.PathLike[str] | Program | Suspended
@@ -67,6 +70,7 @@ class Settings:
     run_id: str | None
     trace: "Target | None"
     traceparent: str | None
+    store: str | os.PathLike[str] | None = None
 
 
 @frozen(eq=False)
@@ -80,6 +84,7 @@ class StartedRun:
     performers: Mapping[str, Any]
     journal: Journal
     trace: "Trace | None"
+    storage: "StoredJournal | None" = None
 
     def __enter__(self) -> "StartedRun":
         return self
@@ -102,7 +107,11 @@ class StartedRun:
             self.journal.close()
 
     def finish(self, outcome: Outcome) -> None:
-        """End the trace with the outcome of the run."""
+        """End the trace with the outcome of the run, and say in the store how it ended."""
+        if self.storage is not None:
+            from sexplang.runs.durable_run import end_run
+
+            end_run(self.storage, outcome)
         if self.trace is not None:
             self.trace.finish(outcome.error if isinstance(outcome, Failed) else None)
 
@@ -146,8 +155,10 @@ def begin(
     described: Described,
     on_event: Watch | None,
     zones: ZoneUse,
+    resumed: "ResumedRun | None" = None,
 ) -> StartedRun:
-    """Run the program up to its first wait. `zones` are those that it uses."""
+    """Run the program up to its first wait, or take a run that goes on. `zones` are those that it
+    uses."""
     argument_checks.check(given)
     since, is_traced = time(), is_wanted(given.trace) or given.record is not None
     tools = tools_of(given.tools)
@@ -159,10 +170,9 @@ def begin(
         _tell_unnamed(program, given)
     if isinstance(program, Program) and not callable(given.model):
         warm_up(models, [task.template.model_name for task in program.tasks])
-    outcome: Outcome = (
-        program
-        if isinstance(program, Suspended)
-        else start_program(
+    terms = None
+    if isinstance(program, Program) and resumed is None:
+        terms = make_terms(
             program,
             given.inputs,
             {**definitions(tools), **described},
@@ -175,11 +185,31 @@ def begin(
             folder=allowed.base,
             has_default=True,
             all_tools="tool" not in (given.effects or {}),
-            is_traced=is_traced,
-            slice=machine.Slice(),
         )
-    )
-    journal = _journal(given, zones)
+    storage = None if resumed is None else resumed.storage
+    if resumed is None and given.store is not None and terms is not None:
+        storage, given = _keep(given, program, terms)
+    journal = _journal(given, zones, storage, 0.0 if resumed is None else resumed.clock)
+    outcome: Outcome
+    if resumed is not None:
+        outcome = resumed.outcome
+    elif isinstance(program, Suspended):
+        outcome = program
+    else:
+        assert terms is not None
+        try:
+            outcome = assembly.begin(
+                program,
+                terms,
+                held=None if given.limits is None else given.limits.held,
+                traced=is_traced,
+                conceal=silence,
+                slice=machine.Slice(),
+                book=RateBook(note=journal.note),
+            )
+        except BaseException:
+            journal.close()
+            raise
     files = _list_input_files(outcome, given.inputs)
     if files:
         allowed = evolve(allowed, read=(*allowed.read, *files))
@@ -201,14 +231,16 @@ def begin(
             memory=None if given.memory is None else os.path.abspath(given.memory),
             servers=serving.servers,
         )
+        if resumed is not None:
+            performers = resumed.perform_with(performers)
     # The recording is closed whatever is raised.
     except BaseException as raised:
-        StartedRun(outcome, {}, journal, trace).__exit__(None, raised, None)
+        StartedRun(outcome, {}, journal, trace, storage).__exit__(None, raised, None)
         raise
-    return StartedRun(outcome, performers, journal, trace)
+    return StartedRun(outcome, performers, journal, trace, storage)
 
 
-def start_program(
+def make_terms(
     program: Program,
     inputs: Mapping[str, Any] | None,
     tools: Described,
@@ -220,9 +252,8 @@ def start_program(
     folder: str = "",
     has_default: bool = False,
     all_tools: bool = False,
-    is_traced: bool = False,
-    slice: machine.Slice | None = None,
-) -> Outcome:
+) -> Terms:
+    """Return the terms of a run. Raises Failed for a budget that is no data."""
     with Concealment():
         values = redact(values_of(program.inputs, inputs or {}))
     try:
@@ -230,7 +261,7 @@ def start_program(
     except Fault as fault:
         raise Failed(error_of(fault)) from None
     models, is_function = models_of(model), callable(model)
-    terms = assembly.terms_of(
+    return assembly.terms_of(
         program,
         values,
         limits=limits,
@@ -243,8 +274,17 @@ def start_program(
         memory=memory,
         all_tools=all_tools,
     )
-    held = None if limits is None else limits.held
-    return assembly.begin(program, terms, held=held, traced=is_traced, conceal=silence, slice=slice)
+
+
+def _keep(given: Settings, program: Any, terms: Terms) -> "tuple[StoredJournal, Settings]":
+    """Return the storage of a new run, and the settings with its id."""
+    from sexplang.runs.durable_run import Keeping, keep_run
+
+    id = given.run_id or os.urandom(8).hex()
+    assert given.store is not None
+    name = os.path.basename(program.sources[0].name) if program.sources else "program"
+    keeping = Keeping(os.path.abspath(given.store), id, terms.folder or os.getcwd(), name)
+    return keep_run(terms, keeping), evolve(given, run_id=id)
 
 
 def _trace(
@@ -298,10 +338,13 @@ def _tell_unnamed(program: Program, given: Settings) -> None:
             logging.getLogger("sexplang").warning("%s; %s", clean(message), clean(has))
 
 
-def _journal(given: Settings, zones: ZoneUse) -> Journal:
+def _journal(
+    given: Settings, zones: ZoneUse, storage: "StoredJournal | None", clock: float
+) -> Journal:
     named: dict[str, Any] = {} if given.run_id is None else {"run_id": given.run_id}
+    storages = () if storage is None else (storage,)
     try:
-        return Journal(record=given.record, zones=zones, **named)
+        return Journal(record=given.record, zones=zones, storages=storages, clock=clock, **named)
     except Refusal as refusal:
         raise Failed(refusal.error) from None
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sexplang.api import argument_checks
 from sexplang.api.mcp_servers import make_servers
@@ -17,20 +17,24 @@ from sexplang.api.run_start import (
     begin,
     definitions,
     look_around,
+    make_terms,
     program_of,
-    start_program,
 )
 from sexplang.guards.interrupt import interruptible
 from sexplang.guards.secrets import KNOWN, look, redact_text, silence
 from sexplang.machine import Failed, Limits, Outcome, Suspended
 from sexplang.package.zone_use import observe_zones
 from sexplang.runs import assembly
-from sexplang.runtime import Permissions, adrive, drive
+from sexplang.runtime import Permissions, Refusal, adrive, drive
 from sexplang.runtime.driver.listeners import Listeners, listen
 from sexplang.runtime.traces import Target
+from sexplang.terms.classes.node import evolve
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_of, error_record
 from sexplang.terms.values.value import Fault
+
+if TYPE_CHECKING:
+    from sexplang.runtime.journal.doubts import Decision
 
 
 def run(
@@ -54,6 +58,7 @@ def run(
     run_id: str | None = None,
     trace: "Target | None" = None,
     traceparent: str | None = None,
+    store: str | os.PathLike[str] | None = None,
     returns: Any = None,
 ) -> Any:
     """Run a program and return its value as plain Python data; a TaskResult stays one.
@@ -85,6 +90,7 @@ def run(
     - `trace`: where spans go, the address of an OpenTelemetry collector, a file or a
       TracerProvider; by default what OTEL_EXPORTER_OTLP_ENDPOINT says, if it is set.
     - `traceparent`: the W3C header of the span that the run is a part of.
+    - `store`: the file of a store that keeps the run; after a crash `resume` goes on with it.
     - `returns`: a dataclass, a TypedDict, a pydantic model or a hint of them, `list[Flight]`: the
       value is held to it, and is an instance of it.
 
@@ -93,7 +99,7 @@ def run(
     """
     given = Settings(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
-        *(memory, mcp, record, run_id, trace, traceparent),
+        *(memory, mcp, record, run_id, trace, traceparent, store),
     )
     argument_checks.drive_options(parallel, single_flight, on_event, event_content)
     made = instance_maker(returns)
@@ -145,6 +151,7 @@ async def arun(
     run_id: str | None = None,
     trace: "Target | None" = None,
     traceparent: str | None = None,
+    store: str | os.PathLike[str] | None = None,
     returns: Any = None,
 ) -> Any:
     """`run` for a caller with an event loop of asyncio or trio.
@@ -154,7 +161,7 @@ async def arun(
     """
     given = Settings(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
-        *(memory, mcp, record, run_id, trace, traceparent),
+        *(memory, mcp, record, run_id, trace, traceparent, store),
     )
     argument_checks.drive_options(parallel, single_flight, on_event, event_content)
     made = instance_maker(returns)
@@ -178,6 +185,89 @@ async def arun(
                 ready.finish(outcome)
     finally:
         await servers.aclose()
+    return made(result(outcome))
+
+
+def resume(
+    source: Runnable,
+    run_id: str,
+    *,
+    store: str | os.PathLike[str],
+    replay: "Mapping[str, Decision] | None" = None,
+    model: Model | None = None,
+    tools: Tools = (),
+    effects: Functions | None = None,
+    primitives: Functions | None = None,
+    permissions: Permissions | None = None,
+    memory: str | os.PathLike[str] | None = None,
+    mcp: Mapping[str, Any] | None = None,
+    on_event: Listeners | None = None,
+    event_content: bool = False,
+    parallel: int = 16,
+    single_flight: bool = False,
+    trace: "Target | None" = None,
+    traceparent: str | None = None,
+    returns: Any = None,
+) -> Any:
+    """Go on with a run that `run(…, store=…, run_id=…)` began and that has not ended; return its
+    value.
+
+    The replies in the store are not asked for again. Inputs, limits and budget are those of the
+    run; the program must be the same, and what performs its operations is given again.
+
+    - `replay`: what becomes of a request that was under way when the process ended and may have
+      been performed, by request id, `tool:NAME`, operation or `*`: `"safe"` performs it again,
+      `"never"` fails it with the reason `in-doubt`, `"ask"` raises. Calls of models, questions and
+      output are safe by default; scripts, writes, tools and effects ask.
+
+    Raises Diagnostics if it is no program, and Failed: `unknown-run`, `run-ended`, `run-busy`,
+    `program-changed`, `in-doubt`, or the error that ended the run.
+    """
+    from sexplang.runs.durable_run import resume_run
+    from sexplang.runtime.journal.run_store import open_store
+
+    given = Settings(
+        *(None, model, tools, effects, primitives, permissions, None, None),
+        *(memory, mcp, None, run_id, trace, traceparent),
+    )
+    argument_checks.drive_options(parallel, single_flight, on_event, event_content)
+    argument_checks.place("store", store)
+    made = instance_maker(returns)
+    program, allowed = program_of(source, given), permissions_for(source, permissions)
+    if isinstance(program, Suspended):
+        raise argument_checks.wrong("source", "a program; its run is in the store", source)
+    try:
+        kept = open_store(os.path.abspath(store), must_exist=True)
+    except Refusal as refusal:
+        raise Failed(refusal.error) from None
+    servers = make_servers(mcp, allowed)
+    try:
+        resumed = resume_run(kept, kept.find(run_id), program, replay=replay)
+        given = evolve(given, run_id=resumed.run.id)
+        described = servers.describe(program)
+        with (
+            interruptible(),
+            observe_zones() as zones,
+            listen(on_event, event_content) as watch,
+            begin(program, allowed, given, servers, described, watch, zones, resumed) as ready,
+        ):
+            outcome = ready.outcome
+            if isinstance(outcome, Suspended):
+                outcome = drive(
+                    outcome,
+                    ready.performers,
+                    journal=ready.journal,
+                    parallel=parallel,
+                    single_flight=single_flight,
+                    on_event=watch,
+                    trace=ready.trace,
+                )
+            ready.finish(outcome)
+    except Refusal as refusal:
+        raise Failed(refusal.error) from None
+    finally:
+        kept.close()
+        servers.close()
     return made(result(outcome))
 
 
@@ -226,7 +316,10 @@ def start(
     argument_checks.tools(tools)
     look_around()
     described = definitions(tools_of(tools))
-    return start_program(program, inputs, described, limits, budget, folder=program.folder or "")
+    terms = make_terms(program, inputs, described, limits, budget, folder=program.folder or "")
+    return assembly.begin(
+        program, terms, held=None if limits is None else limits.held, conceal=silence
+    )
 
 
 def freeze(outcome: Suspended, *, key: bytes | None = None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sexplang.pipeline import pipeline
 from sexplang.terms.classes.node import attributes, evolve
 from sexplang.terms.model.roles import Models
 from sexplang.terms.program import Program
-from sexplang.terms.run_terms import Prices, Terms
+from sexplang.terms.run_terms import Prices, RateBook, Terms
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.values.value import Value
 
@@ -60,8 +60,9 @@ def begin(
     traced: bool = False,
     conceal: Conceal = as_it_is,
     slice: machine.Slice | None = None,
+    book: RateBook | None = None,
 ) -> Outcome:
-    """Run the program up to its first wait.
+    """Run the program up to its first wait. `book` has the prices of a run that goes on.
 
     `held` is the memory of the process in bytes; by default it is measured.
     """
@@ -71,7 +72,7 @@ def begin(
         task_system(program, terms) if has_tasks else None,
         Limits(**terms.limits, held=held or growth()),
         terms.budget,
-        _meter(terms),
+        _meter(terms, book),
         traced=traced,
         conceal=conceal,
         slice=slice,
@@ -99,14 +100,20 @@ def proceed(
 
 
 def thaw(
-    program: Program, terms: Terms, data: dict[str, Any], *, key: bytes | None, conceal: Conceal
+    program: Program,
+    terms: Terms,
+    data: dict[str, Any],
+    *,
+    key: bytes | None,
+    conceal: Conceal,
+    book: RateBook | None = None,
 ) -> Suspended:
     """Return a frozen run, which has its own inputs, limits and budget. Raises Fault
     `frozen-mismatch`."""
     from sexplang.machine import frozen_runs
 
     system = task_system(program, terms)
-    return frozen_runs.thaw(program, data, system, _meter(terms), growth(), key, conceal)
+    return frozen_runs.thaw(program, data, system, _meter(terms, book), growth(), key, conceal)
 
 
 def task_system(program: Program, terms: Terms) -> TaskSystem:
@@ -122,7 +129,7 @@ def task_system(program: Program, terms: Terms) -> TaskSystem:
     )
 
 
-def _meter(terms: Terms) -> Meter:
+def _meter(terms: Terms, book: RateBook | None = None) -> Meter:
     """Return the meter of model calls. A price is looked up when a budget of money asks."""
     if terms.prices == "none":
         return METER
@@ -132,6 +139,8 @@ def _meter(terms: Terms) -> Meter:
         # Most programs have no budget in dollars and start without the runtime.
         from sexplang.runtime.models.prices import prices
 
-        return prices(terms.models, function=terms.prices == "function", is_replayed=True)
+        return prices(
+            terms.models, function=terms.prices == "function", is_replayed=True, book=book
+        )
 
     return pipeline.meter(load)

@@ -45,6 +45,8 @@ class Deadlines:
     check_end: Callable[[int], None] = lambda passed: None
     """In a replay, a function that raises Unrecorded if the recording lacks the rest of the run.
     Its argument is the number of deadlines that fired while the run computed."""
+    passed_seconds: Mapping[str, float] = field(factory=dict)
+    """For each scope of a run that goes on, the seconds that had passed."""
     slice: Slice = Slice()
     """The steps that the run may take before the next look at the clock."""
     _fired: set[str] = field(factory=set)
@@ -88,6 +90,12 @@ class Deadlines:
                 return scope.id
         return None
 
+    def count_passed(self, request: Request) -> float:
+        """Return the seconds since the scope of a `timer` began."""
+        seconds: float = request.arguments[0]
+        now = monotonic()
+        return max(0.0, now + seconds - self._until(request.id, seconds, now))
+
     def adjust_slice(self, seconds: float) -> None:
         """Adapt the slice so that the next one takes about CLOCK_INTERVAL. `seconds` is the
         duration of the last one."""
@@ -97,7 +105,7 @@ class Deadlines:
 
     def _until(self, id: str, seconds: float, now: float) -> float:
         """Return the expiry time of a scope. The clock of a scope starts at the first call."""
-        return self._due.setdefault(id, now + seconds)
+        return self._due.setdefault(id, now + seconds - self.passed_seconds.get(id, 0.0))
 
 
 # -- The clock of a preview -----------------------------------------------------------------------

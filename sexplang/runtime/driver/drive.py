@@ -44,6 +44,7 @@ def drive(
         try:
             while isinstance(run.outcome, Suspended) and not run.awaitables and run.step():
                 pass
+            run.commit()
             if not run.ended and not run.interrupted:
                 from sexplang.runtime.driver.event_loop import block
 
@@ -56,6 +57,7 @@ def drive(
             run.give_up()
             failed = run.outcome if isinstance(run.outcome, Failed) else None
             raise raised.error if isinstance(raised, OutputLost) else KeyboardInterrupt from failed
+        run.commit()
     return run.end()
 
 
@@ -80,6 +82,7 @@ async def adrive(
         await finish(run, grace)
     except OutputLost as lost:
         raise lost.error from None
+    run.commit()
     return run.end()
 
 

@@ -178,6 +178,8 @@ async def _loop(run: Run) -> None:
             if run.ended:
                 break
             if not moved:
+                if not run.commit():
+                    break
                 await arrived.wait()
                 arrived = anyio.Event()
             elif monotonic() - since < SLICE:

@@ -74,6 +74,14 @@ class RequestQueue:
         wanted = set(ids) if self._new else ()
         return [each for each in self._new if each.id in wanted]
 
+    def find_equal(self, operation: str, most: int | None) -> list[Request]:
+        """Return the next new requests of an operation, at most so many."""
+        if most is not None and most < 1:
+            return []
+        gone = self.withdrawn_ids
+        found = [each for each in self._new if each.operation == operation and each.id not in gone]
+        return found if most is None else found[:most]
+
     def withdraw(self, id: str) -> None:
         """Mark a new request as withdrawn."""
         self.withdrawn_ids.add(id)

@@ -40,6 +40,7 @@ from sexplang.runtime.driver.requests import (
     refuse_unhandled,
 )
 from sexplang.runtime.driver.text_stream import tell_whole
+from sexplang.runtime.journal.doubts import INSIDE
 from sexplang.runtime.journal.journal import Journal
 from sexplang.runtime.journal.rows import (
     ATTEMPT,
@@ -98,7 +99,11 @@ class Run:
     _delivered_row: Row | None = None
     """The row of the reply that is being delivered."""
     _since: float = field(factory=monotonic)
-    """The monotonic time at which the run began."""
+    """The monotonic time at which the run began, had it been driven without a break."""
+    _waiting_operations: set[str] = field(factory=set)
+    """Operations whose replies were awaited: several of them are begun at once."""
+    _intended: set[str] = field(factory=set)
+    """Ids of requests whose intent was noted with another one."""
     _order: "ReplayOrder | None" = None
     """The replay order, from the first request to a recording."""
     _pause: Pause | None = None
@@ -109,6 +114,7 @@ class Run:
         if isinstance(timer, Deadlines):
             self.deadlines = timer
         self.deadlines.begin()
+        self._since -= self.journal.clock
         self._open_all()
 
     @property
@@ -373,6 +379,8 @@ class Run:
         if request.id not in self._open:
             self._open_request(request)
         performer = self.performers.get(request.operation)
+        if self.journal.storages and not self._intend(request):
+            return True
         try:
             if performer is None:
                 raise refuse_unhandled(request.operation, self.performers)
@@ -391,10 +399,39 @@ class Run:
             return self._await_recorded(request, reply)
         if reply.__class__ not in PLAIN_CLASSES and hasattr(reply, "__await__"):
             self.awaitables.append((request, reply))
+            self._waiting_operations.add(request.operation)
             if request.operation == "model":
                 self.in_flight.calls[request.id] = request
             return False
         return self._accept(request.id, *read_reply(reply, request.operation))
+
+    def _intend(self, request: Request) -> bool:
+        """Note that a request is about to be performed, and commit if that shows outside the run.
+        Requests of the same operation that begin with it share the commit. Return False if the
+        journal fails, which ends the run."""
+        if request.id in self._intended:
+            self._intended.discard(request.id)
+            return True
+        group, operation = [request], request.operation
+        if operation in self._waiting_operations and operation not in INSIDE:
+            room = self.parallel - len(self.in_flight.calls) - 1 if operation == "model" else None
+            group += self._queue.find_equal(operation, room)
+            self._intended.update([each.id for each in group[1:]])
+        passed = self.deadlines.count_passed(request) if operation == "timer" else 0.0
+        self.journal.intend(group, monotonic() - self._since - passed)
+        return operation in INSIDE or self.commit()
+
+    def commit(self) -> bool:
+        """Make durable what the run was given. Return False if the journal fails, which ends the
+        run."""
+        try:
+            self.journal.commit()
+        except Refusal as refusal:
+            self._stop(refusal.error)
+            return False
+        if isinstance(self.outcome, Suspended) and self._pause is None:
+            self.journal.snap(self.outcome, monotonic() - self._since)
+        return True
 
     def _deliver(self, id: str, value: Value, failed: bool, attempts: int) -> None:
         opened = self._open[id]

@@ -37,41 +37,68 @@ def mismatch(row: Row, requests: Iterable[Request]) -> Refusal | None:
     return None
 
 
-def fold(outcome: Any, rows: Iterable[Row]) -> Any:
-    """Deliver rows to a run from its start. Return the outcome after the last row.
+def fold(outcome: Any, rows: Iterable[Row], *, goes_on: bool = False) -> Any:
+    """Deliver rows to a run from its start. Return the outcome after the last row. A run that
+    `goes_on` may compute there: it had not come to its next request when its process ended.
 
     Raises a Refusal `journal-mismatch` at a row that does not fit.
     """
     rows = [*rows]
-    slice = _deadline_slice(rows)
-    for row, so_far in _pair_with_withdrawals(rows):
+    slice = find_slice(rows)
+    last = find_slice(rows, is_last=True) if goes_on else slice
+    for _, after in _steps(outcome, rows, slice, last):
+        outcome = after
+    return outcome if goes_on else _compute(outcome, None, slice)
+
+
+def find_failure(outcome: Any, rows: Iterable[Row]) -> int | None:
+    """Return the index of the row that ended the run: the cancellation, or the first reply after
+    which it failed; None if no row did."""
+    from sexplang.machine import Failed, state_of
+
+    rows = [*rows]
+    for at, row in enumerate(rows):
+        if row.operation == CANCEL:
+            return at
+    for at, after in _steps(outcome, rows, find_slice(rows), find_slice(rows)):
+        if isinstance(after, Failed) or state_of(after).scheduler.failing is not None:
+            return at
+    return None
+
+
+def _steps(outcome: Any, rows: list[Row], slice: Any, last: Any) -> Iterator[tuple[int, Any]]:
+    """Yield each row's index and the outcome after it. Rows of withdrawals belong to the row before
+    them."""
+    until = max([at for at, row in enumerate(rows) if row.operation != CUT], default=0)
+    for at, row, so_far in _pair_with_withdrawals(rows):
         outcome = _compute(outcome, row, slice)
+        slice = last if at == until else slice
         if row.operation == PASSED:
             outcome = _pass_deadline(outcome, row, slice, so_far)
-            continue
-        if row.operation == CANCEL:
+        elif row.operation == CANCEL:
             outcome = outcome.cancel(so_far=so_far, slice=slice)
-            continue
-        if row.operation == ATTEMPT:
+        elif row.operation == ATTEMPT:
             outcome = _hold_attempt(row, outcome)
-            continue
-        problem = mismatch(row, getattr(outcome, "requests", ()))
-        if problem is not None:
-            raise problem
-        answer = outcome.fail if row.failed else outcome.resume
-        outcome = answer(row.id, row.reply, so_far=so_far, slice=slice)
-    return _compute(outcome, None, slice)
+        else:
+            problem = mismatch(row, getattr(outcome, "requests", ()))
+            if problem is not None:
+                raise problem
+            answer = outcome.fail if row.failed else outcome.resume
+            outcome = answer(row.id, row.reply, so_far=so_far, slice=slice)
+        yield at, outcome
 
 
-def _deadline_slice(rows: list[Row]) -> Any:
-    """Return a slice that stops where deadlines fired, or None if none did."""
+def find_slice(rows: Iterable[Row], *, is_last: bool = False) -> Any:
+    """Return a slice that stops where deadlines fired, or None if none did. The last slice of a run
+    that goes on is one of its driver."""
     places = [row.arguments for row in rows if row.operation == PASSED]
-    if not places:
+    if not places and not is_last:
         return None
     from sexplang.machine import Slice  # to show a recording needs no machine
     from sexplang.runtime.driver.deadlines import group_stops
 
-    return Slice(_MAX_STEPS, group_stops((str(at), int(steps)) for at, steps, _ in places))
+    stops = group_stops((str(at), int(steps)) for at, steps, _ in places)
+    return Slice(stops=stops) if is_last else Slice(_MAX_STEPS, stops)
 
 
 _MAX_STEPS = 1_000_000
@@ -107,19 +134,20 @@ def _pass_deadline(outcome: Any, row: Row, slice: Any, so_far: SoFar) -> Any:
     return advance(outcome, slice, row.id, so_far)
 
 
-def _pair_with_withdrawals(rows: Iterable[Row]) -> Iterator[tuple[Row, SoFar]]:
-    """Yield each row with the partial replies that its delivery withdrew, by request."""
-    last: Row | None = None
+def _pair_with_withdrawals(rows: Iterable[Row]) -> Iterator[tuple[int, Row, SoFar]]:
+    """Yield each row and its index with the partial replies that its delivery withdrew, by
+    request."""
+    last: tuple[int, Row] | None = None
     parts: dict[str, Part] = {}
-    for row in rows:
+    for at, row in enumerate(rows):
         if row.operation == CUT:
             parts[row.id] = row.reply
             continue
         if last is not None:
-            yield last, parts.get
-        last, parts = row, {}
+            yield *last, parts.get
+        last, parts = (at, row), {}
     if last is not None:
-        yield last, parts.get
+        yield *last, parts.get
 
 
 def _hold_attempt(row: Row, outcome: Any) -> Any:

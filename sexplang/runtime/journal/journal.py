@@ -46,6 +46,8 @@ class Journal:
     zones: ZoneUse = field(factory=ZoneUse)
     """The zones that the run uses, of which a note says the version."""
     storages: tuple[Storage, ...] = ()
+    clock: float = 0.0
+    """Seconds for which the run was driven before, by another process."""
     rows: list[Row] = field(factory=list, init=False)
     _noted_zones: str | None = field(default=None, init=False, repr=False)
 

@@ -56,6 +56,8 @@ class JsonLines:
 
     def note(self, data: dict[str, Any]) -> None:
         """Write a note. A full disk is reported by the next row."""
+        if "rates" in data:  # a report has the prices of what answered
+            return
         with suppress(Refusal):
             self._write(data)
 

@@ -5,28 +5,43 @@ from functools import cache
 from typing import Any
 
 from sexplang.runtime.models import with_default
-from sexplang.terms.classes.node import frozen
+from sexplang.terms.classes.node import attributes, frozen
 from sexplang.terms.model.roles import ALL, Answer, Models, id_of, normalize_name
 from sexplang.terms.quota import GREATEST
+from sexplang.terms.run_terms import RateBook
 
 FREE = ("local", "scripted", "replay")
 """Schemes of models that cost nothing."""
 
 
 def prices(
-    models: Models | None = None, *, function: bool = False, is_replayed: bool = False
+    models: Models | None = None,
+    *,
+    function: bool = False,
+    is_replayed: bool = False,
+    book: RateBook | None = None,
 ) -> Callable[..., float | None]:
     """Return the price function of a run: from the model name of a call, input and output tokens,
     and tokens written to and read from the provider's prompt cache, to US dollars; None if unknown.
     `models` resolve a name at its first price; the table is loaded at the first of all. With
     `function`, a host's function answers, and a call without a model name has no model. With
-    `is_replayed`, a recorded reply costs its recorded price."""
+    `is_replayed`, a recorded reply costs its recorded price. A price in the `book` goes before all,
+    and each other one is noted there."""
     known = models or Models()
     answering = cache(lambda: known if function else with_default(known))
     recorded = cache(lambda: find_recorded_answers(known) if is_replayed else {})
 
     @cache
     def rates_of(model: str) -> Rates | None:
+        if book is not None and model in book.known:
+            known_rates = book.known[model]
+            return None if known_rates is None else Rates(**known_rates)
+        found = look_up(model)
+        if book is not None:
+            book.note({"rates": model, "usd": None if found is None else attributes(found)})
+        return found
+
+    def look_up(model: str) -> Rates | None:
         then = recorded().get(model or None)
         if then is not None:
             return then.rates

@@ -1,0 +1,301 @@
+"""Runs that are kept in a store, and runs that go on after their process has ended."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from time import time
+from typing import Any
+
+from sexplang.guards.secrets import KNOWN, redact, redact_text, silence
+from sexplang.machine import Failed, Limits, Outcome, Suspended
+from sexplang.runs import assembly
+from sexplang.runtime.driver.deadlines import Deadlines
+from sexplang.runtime.driver.requests import Performer
+from sexplang.runtime.journal.doubts import Decision, Doubt, find_doubts, make_doubt_error
+from sexplang.runtime.journal.fold import find_failure, find_slice, fold
+from sexplang.runtime.journal.rows import CANCEL
+from sexplang.runtime.journal.run_store import (
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    RUNNING,
+    RunStore,
+    StoredRun,
+    open_store,
+    refuse_busy,
+)
+from sexplang.runtime.journal.stored_journal import StoredJournal, StoredRows, read_rows
+from sexplang.runtime.refusal import Refusal, refuse
+from sexplang.terms.classes.node import evolve, field, frozen
+from sexplang.terms.effect import Request
+from sexplang.terms.program import Program
+from sexplang.terms.run_terms import RateBook, Terms, read_terms
+from sexplang.terms.values.value import Fault
+
+DAYS = 30
+BYTES = 1_000_000_000
+"""How long, and how much of it, a store keeps of finished runs."""
+
+
+@frozen
+class Keeping:
+    """How a run is kept. `command` is what a host needs to go on with it."""
+
+    path: str
+    run_id: str
+    project: str
+    name: str
+    command: Mapping[str, Any] = field(factory=dict)
+    on_new: Callable[[str], None] | None = None
+    """Told the path of a store that was made just now."""
+    on_failure: Callable[[Refusal], None] | None = None
+    """Told a failure of the store, after which the run goes on without it. Without it, the failure
+    ends the run."""
+    days: float = DAYS
+    bytes: int = BYTES
+
+
+def keep_run(terms: Terms, keeping: Keeping) -> StoredJournal:
+    """Return the storage of a new run. The store is opened at its first commit."""
+
+    def begin() -> tuple[RunStore, StoredRun]:
+        store = open_store(keeping.path)
+        try:
+            header = json.dumps(redact(terms.plain()))
+            command = json.dumps(redact(dict(keeping.command)))
+            run = store.add_run(keeping.run_id, keeping.project, keeping.name, command, header)
+            prune(store, keeping.days, keeping.bytes)
+        except BaseException:
+            store.close()
+            raise
+        if store.is_new and keeping.on_new is not None:
+            keeping.on_new(store.path)
+        return store, run
+
+    return StoredJournal(begin, freeze_outcome, keeping.on_failure)
+
+
+def prune(store: RunStore, days: float = DAYS, most: int = BYTES) -> int:
+    """Remove finished runs that are too old, then the oldest ones until the store is small enough.
+    Return how many were removed."""
+    ended = [run for run in store.runs() if run.state != RUNNING and run.ended is not None]
+    cutoff = time() - days * 86_400
+    old = [run for run in ended if (run.ended or 0) < cutoff]
+    if old:
+        store.remove(old)
+    kept, removed = [run for run in ended if run not in old and run.state == DONE], len(old)
+    while kept and store.size() > most:
+        store.remove([kept.pop()])
+        removed += 1
+    return removed
+
+
+def freeze_outcome(outcome: Outcome) -> dict[str, Any]:
+    """Return a suspended run as data without credentials. Raises Fault."""
+    from sexplang.machine import frozen_runs
+
+    assert isinstance(outcome, Suspended)
+    return frozen_runs.freeze(outcome, redact_text if KNOWN.secrets else str, None)
+
+
+@frozen(eq=False)
+class ResumedRun:
+    """A run that goes on: its outcome after the journal, and the storage that continues it."""
+
+    run: StoredRun
+    terms: Terms
+    outcome: Outcome
+    storage: StoredJournal
+    clock: float
+    served: int
+    """The number of replies that come from the journal."""
+    doubts: tuple[Doubt, ...]
+    _begun: Mapping[str, tuple[float, float, int]]
+
+    def perform_with(self, performers: Mapping[str, Performer]) -> dict[str, Performer]:
+        """Return performers for the rest of the run: deadlines and sleeps go on, and a request in
+        doubt that is not to be repeated fails."""
+        table = dict(performers)
+        never = {each.request.id for each in self.doubts if each.decision == "never"}
+        for operation in {each.request.operation for each in self.doubts}:
+            if operation in table:
+                table[operation] = _refuse_doubts(table[operation], never)
+        timer, now = table.get("timer"), time()
+        if isinstance(timer, Deadlines):
+            timer.passed_seconds = {
+                id: self.clock - clock for id, (clock, _, _) in self._begun.items()
+            }
+        if "sleep" in table:
+            passed = {id: max(0.0, now - at) for id, (_, at, _) in self._begun.items()}
+            table["sleep"] = _shorten_sleep(table["sleep"], passed)
+        return table
+
+
+def _refuse_doubts(perform: Performer, never: set[str]) -> Performer:
+    def perform_or_fail(request: Request) -> Any:
+        if request.id in never:
+            never.discard(request.id)
+            raise make_doubt_error(request)
+        return perform(request)
+
+    return perform_or_fail
+
+
+def _shorten_sleep(perform: Performer, passed: dict[str, float]) -> Performer:
+    def sleep(request: Request) -> Any:
+        before = passed.pop(request.id, 0.0)
+        if before and request.arguments and type(request.arguments[0]) in (int, float):
+            left = max(0.0, request.arguments[0] - before)
+            request = evolve(request, arguments=(left,))
+        return perform(request)
+
+    return sleep
+
+
+def resume_run(
+    store: RunStore,
+    run: StoredRun,
+    program: Program,
+    *,
+    replay: Mapping[str, Decision] | None = None,
+    held: Callable[[], int] | None = None,
+    has_tasks: bool = True,
+    on_failure: Callable[[Refusal], None] | None = None,
+    use_snapshot: bool = True,
+) -> ResumedRun:
+    """Return a run of a store as it stood when its process ended. It is locked until the store is
+    closed.
+
+    `replay` are decisions on requests in doubt. Raises a Refusal: `run-ended`, `run-busy`,
+    `program-changed`, `in-doubt`, `bad-store`, `journal-mismatch`.
+    """
+    if not store.lock(run.id):
+        raise refuse_busy(run.id)
+    run = store.find(run.id)
+    if run.state == DONE:
+        raise refuse("run-ended", f"the run {run.id} has ended", hint="run the program again")
+    header = _read_header(run)
+    terms = read_terms(header, _sources_of(program))
+    if header["program"] != terms.program:
+        raise refuse(
+            "program-changed",
+            f"the program of run {run.id} has changed since it began",
+            hint="put its files back as they were, or run the program anew",
+        )
+    found, outcome, kept = _restore(store, run, program, terms, held, has_tasks, use_snapshot)
+    requests = outcome.requests if isinstance(outcome, Suspended) else ()
+    doubts = find_doubts(requests, found.open, replay or {})
+    undecided = [each for each in doubts if each.decision == "ask"]
+    if undecided:
+        raise refuse_doubts(run, undecided)
+    boot = found.boots + 1
+
+    def begin() -> tuple[RunStore, StoredRun]:
+        return store, run
+
+    storage = StoredJournal(begin, freeze_outcome, on_failure, found.seq, found.before, boot)
+    storage.replies, storage.tokens = found.replies, run.tokens
+    storage.open = dict(found.open)
+    told = [each.plain() for each in doubts]
+    storage.resume({"resumes": boot, "rows": kept, "at": time(), "doubts": told})
+    with store.transaction():
+        if kept is not None:
+            store.db.execute("delete from snapshots where run = ?", (run.n,))
+        store.db.execute(
+            "update runs set state = ?, boots = ?, ended = null, error = null where n = ?",
+            (RUNNING, boot + 1, run.n),
+        )
+    served = found.replies
+    return ResumedRun(run, terms, outcome, storage, found.clock, served, doubts, found.open)
+
+
+def refuse_doubts(run: StoredRun, undecided: list[Doubt]) -> Refusal:
+    """Return the refusal of a resumption that a person has to decide."""
+    names = ", ".join([f"{each.request.operation} ({each.request.id})" for each in undecided[:5]])
+    more = f" and {len(undecided) - 5} more" if len(undecided) > 5 else ""
+    first = undecided[0].request.id
+    return refuse(
+        "in-doubt",
+        f"when the run {run.id} was killed, this was under way and may have been done: "
+        f"{names}{more}",
+        hint=f"look whether it was done. To do it again: sexplang runs resume {run.id} "
+        f"--again {first}; to let it fail: --never {first}; for all of them write '*'",
+        requests=tuple([each.request.id for each in undecided]),
+    )
+
+
+def _restore(
+    store: RunStore,
+    run: StoredRun,
+    program: Program,
+    terms: Terms,
+    held: Callable[[], int] | None,
+    has_tasks: bool,
+    use_snapshot: bool,
+) -> tuple[StoredRows, Outcome, int | None]:
+    """Return what the journal says, the outcome after it, and the number of rows to keep if the run
+    goes on from before its end."""
+    is_over = run.state == FAILED
+    if use_snapshot and not is_over:
+        found = read_rows(store, run)
+        is_cancelled = any(row.operation == CANCEL for row in found.rows)
+        if found.snapshot is not None and not is_cancelled:
+            # A snapshot is a cache: one that fails in any way is dropped.
+            with suppress(Fault, Refusal, Failed):
+                book = RateBook(found.rates)
+                thawed = assembly.thaw(
+                    program, terms, found.snapshot, key=None, conceal=silence, book=book
+                )
+                return found, fold(thawed, found.rows, goes_on=True), None
+    found = read_rows(store, run, whole=True)
+
+    def start() -> Outcome:
+        slice = find_slice(found.rows, is_last=not found.rows)
+        book = RateBook(found.rates)
+        return assembly.begin(
+            program, terms, has_tasks=has_tasks, held=held, conceal=silence, slice=slice, book=book
+        )
+
+    if is_over or any(row.operation == CANCEL for row in found.rows):
+        kept = find_failure(start(), found.rows)
+        if kept is not None:
+            del found.rows[kept:]
+            return found, fold(start(), found.rows, goes_on=True), kept
+    return found, fold(start(), found.rows, goes_on=True), None
+
+
+def _read_header(run: StoredRun) -> dict[str, Any]:
+    try:
+        header: dict[str, Any] = json.loads(run.header)
+        Limits(**header["limits"])
+        read_terms(header, ())
+        header["program"]
+    except (ValueError, TypeError, KeyError) as wrong:
+        raise refuse(
+            "bad-store",
+            f"the header of run {run.id} cannot be read",
+            hint="run the program again; sexplang runs list shows other runs",
+        ) from wrong
+    return header
+
+
+def _sources_of(program: Program) -> tuple[tuple[str, str], ...]:
+    return tuple([(program.relative_name(each), each.text) for each in program.sources])
+
+
+def end_run(storage: StoredJournal, outcome: Outcome | None) -> None:
+    """Say in the store how a run has ended; None is an interruption."""
+    if isinstance(outcome, Failed):
+        storage.end(FAILED, redact_text(str(outcome)))
+    else:
+        storage.end(INTERRUPTED if outcome is None else DONE)
+
+
+def default_store() -> str | None:
+    """Return the path of the person's own store, or None if runs are not to be kept."""
+    said = os.environ.get("SEXPLANG_STORE")
+    if said is not None:
+        return os.path.abspath(said) if said else None
+    home = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    return os.path.join(home, "sexplang", "runs.db")

@@ -1,0 +1,76 @@
+"""Requests in doubt: a killed process had begun them, and nobody knows whether they were performed.
+
+A request is in doubt if it has an intent of another boot and no row.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from sexplang.runtime.journal.stored_journal import Begun
+from sexplang.runtime.refusal import Refusal, make_task_failure
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.effect import Request
+
+Decision = Literal["safe", "ask", "never"]
+"""What happens to a request in doubt: it is performed again, a person decides, or it fails."""
+
+INSIDE = frozenset(
+    {"now", "random", "sleep", "timer", "read-file", "list-files", "search-memory", "progress"}
+)
+"""Operations that change nothing outside the run and cost nothing."""
+
+_SAFE = frozenset({"model", "print", "log", "ask-user"})
+"""Operations that may be performed twice. A second call of a model is paid, and reported."""
+
+
+@frozen
+class Doubt:
+    """A request in doubt. `began` is in seconds since the epoch."""
+
+    request: Request
+    began: float
+    decision: Decision
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            "id": self.request.id,
+            "operation": self.request.operation,
+            "began": self.began,
+            "decision": self.decision,
+        }
+
+
+def find_doubts(
+    requests: Iterable[Request], begun: Mapping[str, Begun], replay: Mapping[str, Decision]
+) -> tuple[Doubt, ...]:
+    """Return the doubts among the open requests. `replay` are decisions by request id, by the name
+    of a tool (`tool:NAME`), by operation, or for `*`."""
+    return tuple(
+        [
+            Doubt(each, begun[each.id][1], _decide(each, replay))
+            for each in requests
+            if each.id in begun and each.operation not in INSIDE
+        ]
+    )
+
+
+def _decide(request: Request, replay: Mapping[str, Decision]) -> Decision:
+    names = [request.id, request.operation, "*"]
+    if request.operation == "tool" and request.arguments:
+        names.insert(1, f"tool:{request.arguments[0]}")
+    for name in names:
+        if name in replay:
+            return replay[name]
+    return "safe" if request.operation in _SAFE else "ask"
+
+
+def make_doubt_error(request: Request) -> Refusal:
+    """Return the error of a request that is not performed again."""
+    operation = request.operation
+    return make_task_failure(
+        "in-doubt",
+        "in-doubt",
+        f"`{operation}` was begun before the run was killed, and may have been performed",
+        hint="look whether it was; if not, resume with --again ID",
+        operation=operation,
+    )

@@ -1,0 +1,283 @@
+"""The store of runs: one SQLite file with the journals of many runs.
+
+Law: what `commit` wrote is on the disk when it returns. An entry is what one commit wrote: rows and
+intents as JSON lines, with a checksum that continues that of the entry before.
+"""
+
+import fcntl
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from time import time
+from typing import Any
+
+from sexplang.runtime.refusal import refuse
+from sexplang.terms.classes.node import define, field, frozen
+
+VERSION = 1
+_APPLICATION = 0x73787072
+"""The application id of the file: `sxpr`."""
+
+BUSY = 60
+"""Seconds to wait for another process that writes."""
+
+_SCHEMA = """
+create table runs (
+    n integer primary key, id text not null unique, project text not null, name text not null,
+    command text not null, header text not null, state text not null, began real not null,
+    ended real, replies integer not null default 0, tokens integer not null default 0,
+    boots integer not null default 1, error text, owner text, token integer
+) strict;
+create index runs_by_project on runs (project, began);
+create table entries (
+    run integer not null, seq integer not null, data blob not null, checksum blob not null,
+    primary key (run, seq)
+) strict, without rowid;
+create table blobs (
+    run integer not null, digest blob not null, data blob not null, primary key (run, digest)
+) strict, without rowid;
+create table snapshots (
+    run integer primary key, seq integer not null, data blob not null, checksum blob not null
+) strict;
+"""
+
+RUNNING, DONE, FAILED, INTERRUPTED = "running", "done", "failed", "interrupted"
+
+
+@frozen
+class StoredRun:
+    """A run of the store. Times are seconds since the epoch."""
+
+    n: int
+    id: str
+    project: str
+    name: str
+    command: str
+    header: str
+    state: str
+    began: float
+    ended: float | None
+    replies: int
+    tokens: int
+    boots: int
+    error: str | None
+
+
+_COLUMNS = (
+    "n, id, project, name, command, header, state, began, ended, replies, tokens, boots, error"
+)
+
+
+@define(eq=False)
+class RunStore:
+    """An open store."""
+
+    path: str
+    db: sqlite3.Connection
+    is_new: bool = False
+    """Whether the file was made just now."""
+    _locks: dict[str, int] = field(factory=dict)
+
+    def add_run(self, id: str, project: str, name: str, command: str, header: str) -> StoredRun:
+        """Add a run and lock it. Raises a Refusal `run-exists`."""
+        if not self.lock(id):
+            raise refuse_busy(id)
+        with explain(self.path):
+            try:
+                self.db.execute(
+                    "insert into runs (id, project, name, command, header, state, began) "
+                    "values (?, ?, ?, ?, ?, ?, ?)",
+                    (id, project, name, command, header, RUNNING, time()),
+                )
+            except sqlite3.IntegrityError:
+                self.unlock(id)
+                raise refuse(
+                    "run-exists",
+                    f"the store has a run {id} already",
+                    hint=f"go on with it: sexplang runs resume {id}; or give another id",
+                ) from None
+        return self.find(id)
+
+    def find(self, id: str) -> StoredRun:
+        """Return a run by its id, or by the beginning of one. Raises a Refusal `unknown-run`."""
+        with explain(self.path):
+            wanted = "id = ? or (substr(id, 1, length(?)) = ? and length(?) > 3)"
+            found = self.db.execute(
+                f"select {_COLUMNS} from runs where {wanted} order by id = ? desc limit 2",
+                (id,) * 5,
+            ).fetchall()
+        runs = [StoredRun(*each) for each in found]
+        if not runs or (len(runs) > 1 and runs[0].id != id):
+            words = "has several runs that begin with" if runs else "has no run"
+            raise refuse(
+                "unknown-run",
+                f"the store {words} {id}",
+                hint="sexplang runs list shows those of this project; --all those of every project",
+            )
+        return runs[0]
+
+    def runs(self, project: str | None = None) -> list[StoredRun]:
+        """Return the runs of a project, or all, the newest first."""
+        with explain(self.path):
+            where, given = ("", ()) if project is None else ("where project = ?", (project,))
+            told = self.db.execute(
+                f"select {_COLUMNS} from runs {where} order by began desc, n desc", given
+            )
+            return [StoredRun(*each) for each in told]
+
+    def is_alive(self, run: StoredRun) -> bool:
+        """Whether a process drives the run."""
+        if run.state != RUNNING:
+            return False
+        if run.id in self._locks or not self.lock(run.id):
+            return True
+        self.unlock(run.id)
+        return False
+
+    def lock(self, id: str) -> bool:
+        """Lock a run until this process ends. Return False if another drive has it."""
+        folder = f"{self.path}.locks"
+        if id in self._locks:
+            return False
+        with explain(self.path):
+            os.makedirs(folder, 0o700, exist_ok=True)
+            file = os.open(os.path.join(folder, id), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(file)
+            return False
+        self._locks[id] = file
+        return True
+
+    def unlock(self, id: str) -> None:
+        """Release a run."""
+        file = self._locks.pop(id, None)
+        if file is not None:
+            os.close(file)
+
+    def remove(self, runs: list[StoredRun]) -> None:
+        """Remove runs with all that belongs to them."""
+        with explain(self.path), self.transaction():
+            for run in runs:
+                for table in ("entries", "blobs", "snapshots"):
+                    self.db.execute(f"delete from {table} where run = ?", (run.n,))
+                self.db.execute("delete from runs where n = ?", (run.n,))
+        for run in runs:
+            with suppress(OSError):
+                os.unlink(os.path.join(f"{self.path}.locks", run.id))
+
+    def size(self) -> int:
+        """Return the bytes of the data in the file."""
+        with explain(self.path):
+            (pages,), (free,), (page,) = [
+                self.db.execute(f"pragma {name}").fetchone()
+                for name in ("page_count", "freelist_count", "page_size")
+            ]
+        return int((pages - free) * page)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write several statements as one."""
+        self.db.execute("begin immediate")
+        try:
+            yield
+        except BaseException:
+            with suppress(sqlite3.Error):
+                self.db.execute("rollback")
+            raise
+        self.db.execute("commit")
+
+    def close(self) -> None:
+        """Close the file and release all runs."""
+        for id in [*self._locks]:
+            self.unlock(id)
+        self.db.close()
+
+
+def open_store(path: str, *, must_exist: bool = False) -> RunStore:
+    """Open a store, and make it if it is not there. Raises a Refusal `store-failed` or
+    `bad-store`."""
+    is_new = not os.path.exists(path)
+    if is_new and must_exist:
+        raise refuse(
+            "store-failed", f"there is no store {path}", hint="runs are kept there by `run`"
+        )
+    with explain(path):
+        if is_new:
+            os.makedirs(os.path.dirname(path) or ".", 0o700, exist_ok=True)
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        elif not stat.S_ISREG(os.stat(path).st_mode):
+            raise OSError(None, "it is no file")
+        db = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
+        try:
+            _prepare(db, path)
+        except BaseException:
+            db.close()
+            raise
+    return RunStore(path, db, is_new)
+
+
+def _prepare(db: sqlite3.Connection, path: str) -> None:
+    """Set a connection up, and make the tables of a new file."""
+    identity = _identity(db)
+    if identity == (0, 0, 0):
+        db.execute("pragma journal_mode = wal")
+        db.execute("begin immediate")
+        if _identity(db) == (0, 0, 0):
+            for statement in _SCHEMA.split(";"):
+                db.execute(statement)
+            db.execute(f"pragma application_id = {_APPLICATION}")
+            db.execute(f"pragma user_version = {VERSION}")
+        db.execute("commit")
+        identity = _identity(db)
+    application, version, _ = identity
+    if application != _APPLICATION:
+        raise refuse(
+            "bad-store", f"{path} is no store of runs", hint="name another file with --store FILE"
+        )
+    if version > VERSION:
+        raise refuse(
+            "bad-store", f"{path} is of a newer version of sexplang", hint="update this one"
+        )
+    db.execute("pragma synchronous = full")
+
+
+def _identity(db: sqlite3.Connection) -> tuple[int, int, int]:
+    """Return application, version and number of tables, all of one state."""
+    found: tuple[int, int, int] = db.execute(
+        "select application_id, user_version, (select count(*) from sqlite_master) "
+        "from pragma_application_id, pragma_user_version"
+    ).fetchone()
+    return found
+
+
+@contextmanager
+def explain(path: str) -> Iterator[None]:
+    """Turn an error of SQLite or of a file into a Refusal."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        is_bad = type(error) is sqlite3.DatabaseError
+        raise refuse(
+            "bad-store" if is_bad else "store-failed",
+            f"the store of runs {path} cannot be used: {error}",
+            hint="name another file with --store FILE, or keep nothing with --no-record",
+        ) from None
+    except OSError as error:
+        raise refuse(
+            "store-failed",
+            f"the store of runs {path} cannot be used: {error.strerror}",
+            hint="name another file with --store FILE, or keep nothing with --no-record",
+        ) from None
+
+
+def refuse_busy(id: str) -> Any:
+    """Return the refusal of a run that another process drives."""
+    return refuse(
+        "run-busy",
+        f"another process drives the run {id}",
+        hint="wait until it has ended, or stop it first",
+    )

@@ -1,0 +1,323 @@
+"""The journal of one run in the store: what is written, and what is read for a resumption."""
+
+import json
+import zlib
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from time import thread_time, time
+from typing import Any
+
+from sexplang.guards.secrets import redact
+from sexplang.runtime.journal.blobs import SIZE, BlobReader, BlobWriter, is_blob
+from sexplang.runtime.journal.rows import LONE, Row
+from sexplang.runtime.journal.run_store import INTERRUPTED, RunStore, StoredRun, explain
+from sexplang.runtime.refusal import Refusal, refuse
+from sexplang.terms.classes.node import define, field
+from sexplang.terms.effect import Request
+from sexplang.terms.json.tagged import dump, pack, unpack
+from sexplang.terms.values.value import Fault, Value
+
+KEPT_NOTES = ("zones", "rates")
+"""First keys of the notes that a fold needs."""
+
+SNAPSHOT_SHARE = 20
+"""A snapshot is made when the run has computed so many times as long as making one takes."""
+
+LEAST_SECONDS = 0.05
+"""Seconds of computing before the first snapshot."""
+
+Begun = tuple[float, float, int]
+"""The beginning of a request: the clock of the run, seconds since the epoch, the boot."""
+
+
+@define(eq=False)
+class StoredJournal:
+    """A storage in the store of runs. The store is opened by `begin` at the first commit, so a run
+    without requests touches no disk."""
+
+    begin: "Callable[[], tuple[RunStore, StoredRun]]"
+    freeze: Callable[[Any], dict[str, Any]] | None = None
+    """Return an outcome as data. Raises Fault."""
+    on_failure: Callable[[Refusal], None] | None = None
+    """What is told once when the store fails; then the run goes on without it. Without it, the
+    failure ends the run."""
+    seq: int = 0
+    before: bytes = b""
+    boot: int = 0
+    open: dict[str, Begun] = field(factory=dict)
+    """The beginnings of the requests that have no row."""
+    replies: int = 0
+    tokens: int = 0
+    _opened: "tuple[RunStore, StoredRun] | None" = None
+    _is_off: bool = False
+    _lines: list[str] = field(factory=list)
+    _blobs: BlobWriter = field(factory=BlobWriter)
+    _since: float = field(factory=thread_time)
+    _cost: float = 0.0
+    """Seconds that the last snapshot took."""
+
+    @property
+    def run(self) -> StoredRun | None:
+        """The run in the store, if it is there."""
+        return None if self._opened is None else self._opened[1]
+
+    def append(self, row: Row) -> None:
+        arguments = pack(row.arguments)
+        if row.operation == "model":
+            arguments = self._blobs.shorten(arguments, row.arguments)
+        usage = row.usage
+        self._add(
+            {
+                "id": row.id,
+                "operation": row.operation,
+                "arguments": arguments,
+                "attempts": row.attempts,
+                "error" if row.failed else "reply": pack(row.reply),
+                "started": row.started,
+                "ended": row.ended,
+                "clock": row.clock,
+            }
+        )
+        self.open.pop(row.id, None)
+        self.replies += 1
+        for name in ("input_tokens", "output_tokens"):
+            count = usage.get(name)
+            self.tokens += count if type(count) is int else 0
+
+    def intend(self, requests: Sequence[Request], clock: float) -> None:
+        at = time()
+        ids = [each.id for each in requests]
+        self._add({"intends": ids, "clock": clock, "at": at})
+        for id in ids:
+            self.open.setdefault(id, (clock, at, self.boot))
+
+    def note(self, data: dict[str, Any]) -> None:
+        if not data.keys().isdisjoint(KEPT_NOTES):
+            self._add(data)
+
+    def resume(self, data: dict[str, Any]) -> None:
+        """Note that another process goes on with the run."""
+        self._add(data)
+
+    def commit(self) -> None:
+        if not self._lines or self._is_off:
+            return
+        try:
+            store, run = self._open()
+            data = "\n".join(self._lines).encode("utf-8", LONE)
+            checksum = sha256(self.before + data).digest()[:SIZE]
+            entry = run.n, self.seq + 1, data, checksum
+            with explain(store.path):
+                if not self._blobs.new:
+                    store.db.execute(_ENTRY, entry)
+                else:
+                    with store.transaction():
+                        blobs = [(run.n, *each) for each in self._blobs.new]
+                        store.db.executemany(_BLOB, blobs)
+                        store.db.execute(_ENTRY, entry)
+        except Refusal as refusal:
+            self._fail(refusal)
+            return
+        self._lines.clear()
+        self._blobs.new.clear()
+        self.seq, self.before = self.seq + 1, checksum
+
+    def snap(self, outcome: Any, clock: float) -> None:
+        spent = thread_time() - self._since
+        if self.freeze is None or self._is_off or spent < LEAST_SECONDS:
+            return
+        if spent < SNAPSHOT_SHARE * self._cost or self._opened is None or self._lines:
+            return
+        began = thread_time()
+        store, run = self._opened
+        # A snapshot is a cache: without one, the whole journal is folded.
+        with suppress(Fault, Refusal, ValueError, TypeError, RecursionError):
+            kept = {
+                "clock": clock,
+                "open": self.open,
+                "replies": self.replies,
+                "tokens": self.tokens,
+                "frozen": self.freeze(outcome),
+            }
+            data = zlib.compress(json.dumps(kept).encode(), 1)
+            checksum = sha256(self.before + data).digest()[:SIZE]
+            with explain(store.path):
+                store.db.execute(
+                    "insert or replace into snapshots values (?, ?, ?, ?)",
+                    (run.n, self.seq, data, checksum),
+                )
+        self._since = thread_time()
+        self._cost = self._since - began
+
+    def end(self, state: str, error: str | None = None) -> None:
+        """Set how the run ended. A run that the store does not know stays unknown."""
+        with suppress(Refusal):  # the driver has told it
+            self.commit()
+        if self._opened is not None and not self._is_off:
+            store, run = self._opened
+            try:
+                with explain(store.path):
+                    store.db.execute(
+                        "update runs set state = ?, ended = ?, replies = ?, tokens = ?, error = ? "
+                        "where n = ?",
+                        (state, time(), self.replies, self.tokens, error, run.n),
+                    )
+            except Refusal as refusal:
+                self._fail(refusal)
+
+    def close(self) -> None:
+        with suppress(Refusal):
+            self.commit()
+        if self._opened is not None:
+            store, run = self._opened
+            with suppress(Refusal), explain(store.path):
+                store.db.execute(
+                    "update runs set state = ?, replies = ?, tokens = ? "
+                    "where n = ? and state = 'running'",
+                    (INTERRUPTED, self.replies, self.tokens, run.n),
+                )
+            store.close()
+            self._opened = None
+
+    def _add(self, data: dict[str, Any]) -> None:
+        if not self._is_off:
+            self._lines.append(dump(redact(data)))
+
+    def _open(self) -> tuple[RunStore, StoredRun]:
+        if self._opened is None:
+            self._opened = self.begin()
+        return self._opened
+
+    def _fail(self, refusal: Refusal) -> None:
+        """Go on without the store, or end the run."""
+        if self.on_failure is None:
+            raise refusal
+        self._is_off = True
+        self._lines.clear()
+        self.on_failure(refusal)
+
+
+_ENTRY = "insert into entries values (?, ?, ?, ?)"
+_BLOB = "insert or ignore into blobs values (?, ?, ?)"
+
+
+@define(eq=False)
+class StoredRows:
+    """What the journal of a stored run says, from its beginning or behind a snapshot."""
+
+    seq: int = 0
+    before: bytes = b""
+    snapshot: dict[str, Any] | None = None
+    rows: list[Row] = field(factory=list)
+    open: dict[str, Begun] = field(factory=dict)
+    """The beginnings of the requests without a row."""
+    boots: int = 0
+    clock: float = 0.0
+    rates: dict[str, Any] = field(factory=dict)
+    zones: str | None = None
+    replies: int = 0
+    tokens: int = 0
+    doubts: list[Any] = field(factory=list)
+    """The doubts of earlier resumptions."""
+
+    def take(self, line: dict[str, Any], blobs: BlobReader) -> None:
+        """Add a line."""
+        if "intends" in line:
+            for id in line["intends"]:
+                self.open.setdefault(id, (line["clock"], line["at"], self.boots))
+        elif "resumes" in line:
+            self.boots = line["resumes"]
+            self.doubts += line["doubts"]
+            if line["rows"] is not None:
+                del self.rows[line["rows"] :]
+        elif "zones" in line:
+            self.zones = line["zones"]
+        elif "rates" in line:
+            self.rates[line["rates"]] = line["usd"]
+        else:
+            self._add_row(line, blobs)
+
+    def _add_row(self, line: dict[str, Any], blobs: BlobReader) -> None:
+        given = line["arguments"]
+        if line["operation"] == "model":
+            given = blobs.restore(given)
+        failed = "error" in line
+        reply: Value = unpack(line["error" if failed else "reply"])
+        row = Row(
+            line["id"],
+            line["operation"],
+            unpack(given),
+            reply,
+            failed,
+            line["attempts"],
+            line["started"],
+            line["ended"],
+            line["clock"],
+        )
+        self.clock = max(self.clock, row.clock)
+        self.rows.append(row)
+        self.open.pop(row.id, None)
+        self.replies += 1
+
+
+def read_rows(store: RunStore, run: StoredRun, *, whole: bool = False) -> StoredRows:
+    """Return the newest snapshot and what follows it; with `whole`, or if the snapshot is damaged,
+    all from the beginning. Raises a Refusal `bad-store`."""
+    blobs = BlobReader(lambda name: _find_blob(store, run, name), json.loads)
+    found = StoredRows() if whole else _read_snapshot(store, run) or StoredRows()
+    with explain(store.path):
+        for seq, data, checksum in store.db.execute(
+            "select seq, data, checksum from entries where run = ? and seq > ? order by seq",
+            (run.n, found.seq),
+        ):
+            try:
+                if seq != found.seq + 1 or not _fits(found.before, data, checksum):
+                    raise ValueError(seq)
+                for line in data.decode("utf-8").split("\n"):
+                    found.take(json.loads(line), blobs)
+            except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as wrong:
+                raise refuse(
+                    "bad-store",
+                    f"the journal of run {run.id} is damaged: entry {seq} cannot be read",
+                    hint="run the program again; sexplang runs list shows other runs",
+                    entry=seq,
+                ) from wrong
+            found.seq, found.before = seq, bytes(checksum)
+    return found
+
+
+def _fits(before: bytes, data: bytes, checksum: bytes) -> bool:
+    return bool(sha256(before + data).digest()[:SIZE] == checksum)
+
+
+def _read_snapshot(store: RunStore, run: StoredRun) -> StoredRows | None:
+    with explain(store.path):
+        found = store.db.execute(
+            "select s.seq, s.data, s.checksum, e.checksum from snapshots s "
+            "join entries e on e.run = s.run and e.seq = s.seq where s.run = ?",
+            (run.n,),
+        ).fetchone()
+    if found is None:
+        return None
+    seq, data, checksum, before = found
+    try:
+        if not _fits(before, data, checksum):
+            return None
+        kept = json.loads(zlib.decompress(data))
+        rows = StoredRows(seq=seq, before=before, snapshot=kept["frozen"], clock=kept["clock"])
+        rows.open = {id: (each[0], each[1], each[2]) for id, each in kept["open"].items()}
+        rows.replies, rows.tokens = kept["replies"], kept["tokens"]
+        return rows
+    # A snapshot is a cache: one that fails in any way is dropped.
+    except Exception:
+        return None
+
+
+def _find_blob(store: RunStore, run: StoredRun, name: bytes) -> bytes:
+    found = store.db.execute(
+        "select data from blobs where run = ? and digest = ?", (run.n, name)
+    ).fetchone()
+    if found is None or not is_blob(name, found[0]):
+        raise LookupError(name.hex())
+    return bytes(found[0])

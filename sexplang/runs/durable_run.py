@@ -47,8 +47,8 @@ class Keeping:
     project: str
     name: str
     command: Mapping[str, Any] = field(factory=dict)
-    on_new: Callable[[str], None] | None = None
-    """Told the path of a store that was made just now."""
+    on_opened: Callable[[RunStore, StoredRun], None] | None = None
+    """Told the store and the new run when it is there."""
     on_failure: Callable[[Refusal], None] | None = None
     """Told a failure of the store, after which the run goes on without it. Without it, the failure
     ends the run."""
@@ -69,8 +69,8 @@ def keep_run(terms: Terms, keeping: Keeping) -> StoredJournal:
         except BaseException:
             store.close()
             raise
-        if store.is_new and keeping.on_new is not None:
-            keeping.on_new(store.path)
+        if keeping.on_opened is not None:
+            keeping.on_opened(store, run)
         return store, run
 
     return StoredJournal(begin, freeze_outcome, keeping.on_failure)
@@ -261,6 +261,7 @@ def _restore(
         kept = find_failure(start(), found.rows)
         if kept is not None:
             del found.rows[kept:]
+            found.replies = len(found.rows)
             return found, fold(start(), found.rows, goes_on=True), kept
     return found, fold(start(), found.rows, goes_on=True), None
 

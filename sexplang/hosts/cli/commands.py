@@ -71,6 +71,22 @@ Examples:
   sexplang doc foldl                    what to write for a name of another language
   sexplang doc std/state --json         a module, as data"""
 
+_RUNS_LIST_EXAMPLES = """\b
+Examples:
+  sexplang runs list
+  sexplang runs list --all --json"""
+
+_RUNS_SHOW_EXAMPLES = """\b
+Examples:
+  sexplang runs show 3f2a             the beginning of an id will do
+  sexplang runs show night-12 --json"""
+
+_RUNS_RESUME_EXAMPLES = """\b
+Examples:
+  sexplang runs resume 3f2a
+  sexplang runs resume 3f2a --again 4.1      do once more what may have been done
+  sexplang runs resume 3f2a --never '*'      let all that fail"""
+
 _GUIDE_EXAMPLES = """\b
 Examples:
   sexplang guide                        all of it, for the prompt of a large model
@@ -342,7 +358,7 @@ def _test(
     return test(files, named=named, limit=limit, model=model, as_json=as_json)
 
 
-_RUN_ONLY = ("expression", "strict")
+_RUN_ONLY = ("expression", "strict", "no_record", "store", "run_id")
 """Options of `run` that `task` does not take."""
 
 
@@ -435,9 +451,77 @@ def _index(
     return index(Settings(paths, place, include, exclude, listing, as_json, quiet, embed))
 
 
-@_group.group("runs", short_help="Look at recorded runs.")
+@_group.group("runs", short_help="Look at runs, and go on with one that was killed.")
 def _runs() -> None:
-    """Look at runs that `run --record FILE` recorded."""
+    """List the runs that are kept, go on with one that was interrupted, and make a report of one
+    that `run --record FILE` recorded.
+    """
+
+
+_STORE_OPTION = click.option(
+    "--store", metavar="FILE", help="Another store than the person's own, for all `runs` of it."
+)
+_JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Write one JSON document.")
+
+
+@_runs.command("list", epilog=_RUNS_LIST_EXAMPLES, short_help="List the runs of this folder.")
+@click.option("--all", "every", is_flag=True, help="Those of all folders.")
+@_STORE_OPTION
+@_JSON_OPTION
+def _list_runs(every: bool, store: str | None, as_json: bool) -> int:
+    """List the runs that were begun in this folder, the newest first."""
+    from sexplang.hosts.cli.stored_runs import list_runs
+
+    return list_runs(store, all=every, as_json=as_json)
+
+
+@_runs.command("show", epilog=_RUNS_SHOW_EXAMPLES, short_help="Show what a run has done.")
+@click.argument("run_id", metavar="ID")
+@_STORE_OPTION
+@_JSON_OPTION
+def _show_run(run_id: str, store: str | None, as_json: bool) -> int:
+    """Show a run: its command, its last replies, what was in doubt, and how to go on with it."""
+    from sexplang.hosts.cli.stored_runs import show_run
+
+    return show_run(run_id, store, as_json=as_json)
+
+
+@_runs.command("resume", epilog=_RUNS_RESUME_EXAMPLES, short_help="Go on with a run.")
+@click.argument("run_id", metavar="ID")
+@click.option(
+    "--again",
+    multiple=True,
+    metavar="REQUEST",
+    help="Perform a request in doubt again; '*' is every one.",
+)
+@click.option(
+    "--never",
+    multiple=True,
+    metavar="REQUEST",
+    help="Let a request in doubt fail; '*' is every one.",
+)
+@click.option(
+    "--as-recorded", is_flag=True, help="With --store: with the permissions that it was begun with."
+)
+@_STORE_OPTION
+@_JSON_OPTION
+@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
+def _resume(
+    run_id: str,
+    again: tuple[str, ...],
+    never: tuple[str, ...],
+    as_recorded: bool,
+    store: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Go on with a run that was killed, interrupted or has failed. The replies that are kept are
+    not asked for again. Permissions, models, limits and inputs are those of its command.
+    """
+    from sexplang.hosts.cli.stored_runs import resume
+
+    flags = {"as_recorded": as_recorded, "as_json": as_json, "quiet": quiet}
+    return resume(run_id, store, again, never, **flags)
 
 
 @_runs.command("report", epilog=_RUNS_EXAMPLES, short_help="Make a page of a recorded run.")

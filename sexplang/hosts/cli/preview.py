@@ -8,7 +8,7 @@ from typing import Any
 
 from sexplang.hosts.cli.guard import DONE, MISUSE
 from sexplang.hosts.cli.output import say_all, say_error
-from sexplang.hosts.cli.programs import outcome_of, permissions_of
+from sexplang.hosts.cli.programs import outcome_of, permissions_of, terms_of
 from sexplang.hosts.settings.configuration import apply_configuration
 from sexplang.hosts.settings.mcp_options import describe_tools, servers_of
 from sexplang.hosts.settings.run_arguments import Settings
@@ -98,7 +98,8 @@ def show_preview(settings: Settings, asked: DispatchedProgram, source: Source) -
     finally:
         if servers is not None:
             servers.close()
-    outcome = outcome_of(asked.program, asked.inputs, tools=tools, settings=settings)
+    terms = terms_of(asked.program, asked.inputs, settings, tools=tools)
+    outcome = outcome_of(asked.program, terms)
     if hasattr(outcome, "requests"):
         held = {name: until_then(performer) for name, performer in answers.items()}
         with suppress(_Over):

@@ -8,7 +8,7 @@ from sexplang.hosts.settings.path_arguments import folder_of
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
-from sexplang.terms.run_terms import Terms
+from sexplang.terms.run_terms import RateBook, Terms
 from sexplang.terms.source import Source
 from sexplang.terms.values.value import Value
 
@@ -108,22 +108,19 @@ def terms_of(
 
 def outcome_of(
     program: Program,
-    inputs: dict[str, Value],
-    budget: dict[str, Value] | None = None,
-    tools: dict[str, Any] | None = None,
-    settings: Settings | None = None,
+    terms: Terms,
     limits: "Limits | None" = None,
     *,
     traced: bool = False,
+    book: RateBook | None = None,
 ) -> "Outcome":
     """Run the program until it ends or waits; return Done, Failed or Suspended."""
     from sexplang.machine import Slice
     from sexplang.runs.assembly import begin
 
-    terms = terms_of(program, inputs, settings or Settings(), limits, budget, tools)
     held = None if limits is None else limits.held
     uses = has_tasks(program)
-    return begin(program, terms, has_tasks=uses, held=held, traced=traced, slice=Slice())
+    return begin(program, terms, has_tasks=uses, held=held, traced=traced, slice=Slice(), book=book)
 
 
 def has_tasks(program: Program) -> bool:

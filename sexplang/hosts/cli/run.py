@@ -21,7 +21,13 @@ from sexplang.hosts.cli.output import (
     say_spending,
     write_value,
 )
-from sexplang.hosts.cli.programs import build_program, check_index, outcome_of, permissions_of
+from sexplang.hosts.cli.programs import (
+    build_program,
+    check_index,
+    outcome_of,
+    permissions_of,
+    terms_of,
+)
 from sexplang.hosts.settings.configuration import apply_configuration
 from sexplang.hosts.settings.limit_options import limits_of
 from sexplang.hosts.settings.mcp_options import describe_tools, say_unprovided, servers_of
@@ -29,8 +35,10 @@ from sexplang.hosts.settings.path_arguments import folder_of, source_at, status_
 from sexplang.hosts.settings.run_arguments import Settings, budget_of, check_files, find_unused
 from sexplang.package.process import hide
 from sexplang.pipeline.pipeline import SLIPS, find_slips
+from sexplang.terms.classes.node import evolve
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
+from sexplang.terms.run_terms import RateBook
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_of
 from sexplang.terms.values.value import Fault, Record, Value
@@ -38,8 +46,10 @@ from sexplang.terms.values.value import Fault, Record, Value
 if TYPE_CHECKING:
     from sexplang.hosts.terminal.progress import Progress
     from sexplang.hosts.terminal.text_output import TextOutput
-    from sexplang.machine import Done, Failed, Suspended
+    from sexplang.machine import Done, Failed, Limits, Suspended
+    from sexplang.runs.durable_run import ResumedRun
     from sexplang.runtime import Journal
+    from sexplang.runtime.journal.stored_journal import StoredJournal
     from sexplang.runtime.mcp import Servers
     from sexplang.runtime.traces.tree import Trace
 
@@ -72,7 +82,7 @@ def run(settings: Settings) -> int:
             check_index(settings.index)
     except Diagnostics as found:
         return say_all(found.diagnostics, MISUSE, settings)
-    return perform(settings, program, inputs, source, budget)
+    return perform(settings, program, inputs, source, budget, is_kept=True)
 
 
 def _run_check(settings: Settings, program: Program) -> tuple[Diagnostic, ...]:
@@ -150,10 +160,13 @@ def perform(
     budget: dict[str, Value] | None,
     shaped: Callable[[Value], Value] = lambda value: value,
     servers: "Servers | None" = None,
+    is_kept: bool = False,
+    resume: "Callable[[Program, Limits | None], ResumedRun] | None" = None,
 ) -> int:
     """Run a built program to its end and write its value, `shaped`, or its error.
 
-    `servers` are those that were started already. Return the exit status.
+    `servers` are those that were started already. `is_kept`: the run is kept in the store unless
+    the settings say otherwise. `resume` returns a run that goes on. Return the exit status.
     """
     from sexplang.guards.interrupt import interruptible
     from sexplang.machine import Failed, Suspended
@@ -186,6 +199,7 @@ def perform(
             journal, progress, trace = follow_run(settings, source, unwritten.append)
         except Refusal as refusal:
             return say_error(refusal.error, program, source, settings)
+    storage: StoredJournal | None = None
     gc.freeze()
     # Values have no cycles: the collector would mostly look in vain.
     gc.set_threshold(100_000, 20, 20)
@@ -197,9 +211,26 @@ def perform(
             with interruptible():
                 tools = describe_tools(servers, program)
                 say_unprovided(settings, program, tools)
-                outcome = outcome_of(
-                    program, inputs, budget, tools, settings, limits, traced=trace is not None
-                )
+                notes: list[dict[str, Any]] = []
+                resumed = None
+                if resume is not None:
+                    resumed = resume(program, limits)
+                    outcome, storage = resumed.outcome, resumed.storage
+                else:
+                    terms = terms_of(program, inputs, settings, limits, budget, tools)
+                    book = RateBook(note=notes.append)
+                    is_traced = trace is not None
+                    outcome = outcome_of(program, terms, limits, traced=is_traced, book=book)
+                    if is_kept and isinstance(outcome, Suspended) and not settings.no_record:
+                        from sexplang.hosts.settings.store_options import make_storage
+
+                        id = settings.run_id or os.urandom(8).hex()
+                        settings = evolve(settings, run_id=id)
+                        storage = make_storage(settings, terms, source)
+                    if storage is not None:
+                        book.note = storage.note
+                        for note in notes:
+                            storage.note(note)
                 if trace is not None:
                     trace.advance(outcome)
                 if isinstance(outcome, Suspended):
@@ -207,13 +238,28 @@ def perform(
 
                     progress = progress or make_progress(settings)
                     outcome = drive_to_end(
-                        settings, program, outcome, journal, servers, progress, trace, streamed
+                        settings,
+                        program,
+                        outcome,
+                        journal,
+                        servers,
+                        progress,
+                        trace,
+                        streamed,
+                        storage,
+                        resumed,
                     )
+                if storage is not None:
+                    from sexplang.runs.durable_run import end_run
+
+                    end_run(storage, outcome)
         except Fault as fault:  # a server that the program needs
             return say_error(error_of(fault), program, source, settings)
         finally:
             if servers is not None:
                 servers.close()
+            if storage is not None:
+                close_storage(settings, storage)
         if budget and not settings.quiet:
             say_spending(outcome, progress is not None and progress.usage.is_asked)
         if trace is not None:
@@ -302,6 +348,8 @@ def drive_to_end(
     progress: "Progress | None" = None,
     trace: "Trace | None" = None,
     streamed: "TextOutput | None" = None,
+    storage: "StoredJournal | None" = None,
+    resumed: "ResumedRun | None" = None,
 ) -> "Done | Failed":
     """Return the outcome at the end: perform requests, show progress, keep the record."""
     from sexplang.hosts.terminal.progress import make_progress
@@ -310,7 +358,10 @@ def drive_to_end(
     from sexplang.runtime import Settings as RunSettings
     from sexplang.runtime.driver.listeners import join_listeners
 
-    journal = journal or Journal()
+    if journal is None:
+        journal = Journal() if settings.run_id is None else Journal(settings.run_id)
+    journal.storages += () if storage is None else (storage,)
+    journal.clock = 0.0 if resumed is None else resumed.clock
     progress = progress or make_progress(settings)
     watch = progress if streamed is None else join_listeners([progress, streamed], True)
     permissions = permissions_of(settings, _folder(settings), _list_input_files(settings, program))
@@ -328,6 +379,8 @@ def drive_to_end(
             servers=servers,
         )
     )
+    if resumed is not None:
+        prepared = resumed.perform_with(prepared)
     more: dict[str, Any] = {"single_flight": settings.single_flight}
     more |= {} if settings.parallel is None else {"parallel": settings.parallel}
     try:
@@ -345,6 +398,18 @@ def drive_to_end(
         if isinstance(ended, KeyboardInterrupt):
             say_interrupted(settings, failed, progress.usage.plain())
         raise
+
+
+def close_storage(settings: Settings, storage: "StoredJournal") -> None:
+    """Close the store. Print how to go on with a run that was interrupted."""
+    run, replies = storage.run, storage.replies
+    storage.close()
+    if run is None or storage.has_ended or settings.quiet:
+        return
+    from sexplang.hosts.settings.store_options import describe_interruption
+
+    with suppress(OSError):  # the terminal may be gone
+        say(describe_interruption(run, replies))
 
 
 def _list_input_files(settings: Settings, program: Program) -> tuple[str, ...]:

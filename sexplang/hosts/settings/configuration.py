@@ -89,7 +89,7 @@ def _check_model(key: str, named: Any, path: str) -> None:
 
 
 _MODELS = ("default", "single_flight")
-_HOLDS = ("limits", "mcp", "models", "secrets")
+_HOLDS = ("limits", "mcp", "models", "runs", "secrets")
 
 OWN_HINT = f"put it into your own configuration, ~/.config/sexplang/{NAME}"
 

@@ -75,6 +75,9 @@ RUN_OPTIONS = (
     ),
     Option(("--index",), "text", "What `search-memory` looks into; see `sexplang index`.", "FILE"),
     Option(("--record",), "text", "Write every request and reply to FILE, as JSON lines.", "FILE"),
+    Option(("--no-record",), "flag", "Keep nothing of this run, so it cannot be resumed."),
+    Option(("--store",), "text", "Keep this run in FILE, and not in the person's store.", "FILE"),
+    Option(("--run-id",), "text", "The name of this run, which must be kept.", "ID"),
     Option(
         ("--trace",),
         "text",
@@ -125,6 +128,9 @@ class Settings:
     limit: str | None = None
     index: str | None = None
     record: str | None = None
+    no_record: bool = False
+    store: str | None = None
+    run_id: str | None = None
     trace: str | None = None
     parallel: int | None = None
     single_flight: bool = False
@@ -184,9 +190,31 @@ def complete_settings(rest: list[str], found: dict[str, Any]) -> Settings | None
     return Settings(file=file, inputs=tuple(inputs), **found)
 
 
+def make_words(settings: Settings) -> list[str]:
+    """Return the words of the command line that give these settings."""
+    words = [] if settings.file is None else [settings.file]
+    words += settings.inputs
+    for option in RUN_OPTIONS:
+        value = getattr(settings, option.name)
+        flag = max(option.flags, key=len)
+        if option.kind == "flag":
+            words += [flag] if value else []
+        elif option.kind == "texts":
+            words += [word for each in value for word in (flag, each)]
+        elif value is not None:
+            words += [flag, str(value)]
+    return words
+
+
 def check_files(settings: Settings) -> None:
     """Raise Diagnostics if the recording or the trace has an empty name, or both have the same."""
     record, trace = settings.record, settings.trace
+    if settings.run_id is not None and not re.fullmatch(r"[\w.-]{1,64}", settings.run_id):
+        title = "--run-id takes at most 64 letters, digits, `-`, `_` and `.`"
+        raise Diagnostics([Diagnostic("bad-input", title, hint="for example --run-id night-12")])
+    if settings.no_record and (settings.store or settings.run_id):
+        title = "--no-record keeps no run, and --store and --run-id keep one"
+        raise Diagnostics([Diagnostic("bad-input", title, hint="leave out one of them")])
     hint = "for example --record run.jsonl --trace spans.jsonl"
     if "" in (record, trace):
         title = f"{'--record' if record == '' else '--trace'} names no file"

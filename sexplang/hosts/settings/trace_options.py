@@ -4,7 +4,7 @@ environment."""
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
@@ -31,7 +31,8 @@ def follow_run(
     from sexplang.runtime.traces import TraceSettings, start_trace
     from sexplang.runtime.traces.recording_sink import RecordingSink
 
-    journal, progress = Journal(record=settings.record), make_progress(settings)
+    id: dict[str, Any] = {} if settings.run_id is None else {"run_id": settings.run_id}
+    journal, progress = Journal(record=settings.record, **id), make_progress(settings)
     ZONE_USE.set(journal.zones)
     name, models = _name(source), with_default(settings.models)
     beside: list[Sink] = []

@@ -21,6 +21,9 @@ from sexplang.terms.values.value import Fault, Value
 KEPT_NOTES = ("zones", "rates")
 """First keys of the notes that a fold needs."""
 
+CHEAP = frozenset({"print", "log", "progress", "now", "random", "read-file", "list-files"})
+"""Operations that a run may repeat from its beginning: for them alone no store is opened."""
+
 SNAPSHOT_SHARE = 20
 """A snapshot is made when the run has computed so many times as long as making one takes."""
 
@@ -49,8 +52,12 @@ class StoredJournal:
     """The beginnings of the requests that have no row."""
     replies: int = 0
     tokens: int = 0
+    has_ended: bool = False
+    """Whether it is said how the run ended."""
     _opened: "tuple[RunStore, StoredRun] | None" = None
     _is_off: bool = False
+    _is_worth: bool = False
+    """Whether something was begun that is worth keeping."""
     _lines: list[str] = field(factory=list)
     _blobs: BlobWriter = field(factory=BlobWriter)
     _since: float = field(factory=thread_time)
@@ -88,6 +95,7 @@ class StoredJournal:
     def intend(self, requests: Sequence[Request], clock: float) -> None:
         at = time()
         ids = [each.id for each in requests]
+        self._is_worth = self._is_worth or requests[0].operation not in CHEAP
         self._add({"intends": ids, "clock": clock, "at": at})
         for id in ids:
             self.open.setdefault(id, (clock, at, self.boot))
@@ -101,7 +109,7 @@ class StoredJournal:
         self._add(data)
 
     def commit(self) -> None:
-        if not self._lines or self._is_off:
+        if not self._lines or self._is_off or not (self._is_worth or self.boot):
             return
         try:
             store, run = self._open()
@@ -152,6 +160,7 @@ class StoredJournal:
 
     def end(self, state: str, error: str | None = None) -> None:
         """Set how the run ended. A run that the store does not know stays unknown."""
+        self.has_ended = True
         with suppress(Refusal):  # the driver has told it
             self.commit()
         if self._opened is not None and not self._is_off:

@@ -1,0 +1,224 @@
+"""`sexplang runs list`, `show` and `resume`: the runs of the store."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
+from sexplang.hosts.cli.output import say_all
+from sexplang.hosts.cli.programs import build_program, has_tasks
+from sexplang.hosts.settings.path_arguments import folder_of, source_at
+from sexplang.hosts.settings.run_arguments import Settings, budget_of, make_words
+from sexplang.hosts.settings.store_options import read_command
+from sexplang.hosts.terminal.show import draw_hidden
+from sexplang.machine import Limits
+from sexplang.runs.durable_run import ResumedRun, default_store, resume_run
+from sexplang.runtime.journal.doubts import Decision
+from sexplang.runtime.journal.run_store import RunStore, StoredRun, open_store
+from sexplang.runtime.journal.stored_journal import read_rows
+from sexplang.runtime.refusal import Refusal
+from sexplang.terms.classes.node import evolve
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.program import Program
+from sexplang.terms.run_terms import read_terms
+from sexplang.terms.source import Source
+
+
+def _open(path: str | None) -> RunStore:
+    """Open a store to look at it. Raises Diagnostics if runs are not kept, and Refusal."""
+    path = path or default_store()
+    if path is None:
+        hint = "SEXPLANG_STORE is empty; name a store with --store FILE"
+        raise Diagnostics([Diagnostic("store-failed", "runs are not kept here", hint=hint)])
+    return open_store(os.path.abspath(path), must_exist=True)
+
+
+def list_runs(path: str | None, *, all: bool, as_json: bool) -> int:
+    """Print the runs of the working folder, or all, the newest first; return the exit status."""
+    runs: list[dict[str, Any]] = []
+    try:
+        if path is not None or os.path.exists(default_store() or ""):
+            store = _open(path)
+            try:
+                runs = [_plain(store, run) for run in store.runs(None if all else os.getcwd())]
+            finally:
+                store.close()
+    except (Refusal, Diagnostics) as problem:
+        return _say_problem(problem)
+    if as_json:
+        print(json.dumps(runs, ensure_ascii=False, indent=2))
+        return DONE
+    for run in runs:
+        began = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["began"]))
+        replies = f"{run['replies']:,} {'reply' if run['replies'] == 1 else 'replies'}"
+        print(
+            f"{run['id']}  {began}  {run['state']:<11}  {replies:>12}  {draw_hidden(run['name'])}"
+        )
+    if not runs:
+        say("no runs are kept of this folder" + ("" if all else "; --all lists those of all"))
+    return DONE
+
+
+def _plain(store: RunStore, run: StoredRun) -> dict[str, Any]:
+    is_dead = run.state == "running" and not store.is_alive(run)
+    return {
+        "id": run.id,
+        "name": run.name,
+        "project": run.project,
+        "state": "interrupted" if is_dead else run.state,
+        "began": run.began,
+        "ended": run.ended,
+        "replies": run.replies,
+        "tokens": run.tokens,
+        "error": run.error,
+    }
+
+
+def show_run(id: str, path: str | None, *, as_json: bool) -> int:
+    """Print a run: its command, its rows and its doubts; return the exit status."""
+    try:
+        store = _open(path)
+        try:
+            run = store.find(id)
+            found = read_rows(store, run, whole=True)
+            told = _plain(store, run)
+        finally:
+            store.close()
+        words = make_words(read_command(run)[0])
+    except (Refusal, Diagnostics) as problem:
+        return _say_problem(problem)
+    except (ValueError, TypeError, KeyError):
+        words = []
+    told |= {
+        "command": ["sexplang", "run", *words],
+        "replies": len(found.rows),
+        "rows": [row.plain() for row in found.rows],
+        "doubts": found.doubts,
+    }
+    if as_json:
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+        return DONE
+    from shlex import join
+
+    print(f"{told['id']}  {told['state']}  {draw_hidden(join(told['command']))}")
+    print(f"in {draw_hidden(told['project'])}, {told['replies']:,} replies, {run.tokens:,} tokens")
+    if run.error:
+        print(draw_hidden(run.error))
+    for row in found.rows[-_SHOWN:]:
+        end = "failed" if row.failed else "answered"
+        print(f"  {row.id:<10} {row.operation:<14} {end}  after {row.clock:,.1f} s")
+    for each in found.doubts:
+        what = "performed again" if each["decision"] == "safe" else "not performed again"
+        print(f"  in doubt: {each['operation']} ({each['id']}), {what}")
+    if told["state"] in ("interrupted", "failed"):
+        print(f"resume with: sexplang runs resume {run.id}")
+    return DONE
+
+
+_SHOWN = 20
+"""Rows of a run that `show` prints, the last ones."""
+
+
+def resume(
+    id: str,
+    path: str | None,
+    again: tuple[str, ...],
+    never: tuple[str, ...],
+    *,
+    as_recorded: bool,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Go on with a run in the folder where it began; print its value and return the exit status."""
+    from sexplang.hosts.cli.run import perform
+
+    replay: dict[str, Decision] = {**dict.fromkeys(again, "safe"), **dict.fromkeys(never, "never")}
+    try:
+        store = _open(path)
+    except (Refusal, Diagnostics) as problem:
+        return _say_problem(problem)
+    try:
+        run = store.find(id)
+        settings, text = read_command(run)
+        if not (as_recorded or _is_own(store)):
+            return _ask_for_words(run, settings)
+        os.chdir(run.project)
+        settings = evolve(settings, json=as_json or settings.json, quiet=quiet, run_id=run.id)
+        source = _source_of(settings, text)
+        folder = folder_of(settings.file) if settings.file not in (None, "-") else settings.folder
+        program = build_program(source, folder, settings.allow_read)
+        budget = budget_of(settings.budget) if settings.budget is not None else None
+
+        def go_on(program: Program, limits: "Limits | None") -> ResumedRun:
+            held = None if limits is None else limits.held
+            uses = has_tasks(program)
+            resumed = resume_run(store, run, program, replay=replay, held=held, has_tasks=uses)
+            if not quiet:
+                _say_resumed(resumed)
+            return resumed
+
+        inputs = read_terms(json.loads(run.header), ()).inputs
+        return perform(settings, program, inputs, source, budget, resume=go_on)
+    except (Refusal, Diagnostics) as problem:
+        return _say_problem(problem)
+    except OSError as problem:
+        return _say_problem(
+            Diagnostics([Diagnostic("file-failed", f"{run.project}: {problem.strerror}")])
+        )
+    except (ValueError, TypeError, KeyError):
+        hint = "run the program again; sexplang runs list shows other runs"
+        return _say_problem(
+            Diagnostics([Diagnostic("bad-store", f"the command of run {id} is damaged", hint=hint)])
+        )
+    finally:
+        store.close()
+
+
+def _is_own(store: RunStore) -> bool:
+    own = default_store()
+    return own is not None and os.path.realpath(own) == os.path.realpath(store.path)
+
+
+def _ask_for_words(run: StoredRun, settings: Settings) -> int:
+    """Say what a store that is not the person's own would let a run do."""
+    from shlex import join
+
+    words = draw_hidden(join(["sexplang", "run", *make_words(settings)]))
+    say(f"this store is not your own; its run {run.id} was begun with: {words}")
+    say("to give it the same permissions and models, type --as-recorded too")
+    return MISUSE
+
+
+def _source_of(settings: Settings, text: str | None) -> Source:
+    if settings.expression is not None:
+        return Source("<expression>", settings.expression)
+    if text is not None:
+        return Source("<stdin>", text)
+    assert settings.file is not None
+    return source_at(settings.file)
+
+
+def _say_resumed(resumed: ResumedRun) -> None:
+    count = resumed.served
+    replies = f"{count:,} {'reply' if count == 1 else 'replies'}"
+    print(f"resuming {resumed.run.id}: {replies} served from its journal", file=sys.stderr)
+    for each in resumed.doubts:
+        name = f"{each.request.operation} ({each.request.id})"
+        paid = "; if it was answered before, it is paid twice"
+        extra = paid if each.request.operation == "model" else ""
+        what = "not performed again" if each.decision == "never" else f"performed again{extra}"
+        print(f"  in doubt: {name}, {what}", file=sys.stderr)
+
+
+def _say_problem(problem: Refusal | Diagnostics) -> int:
+    if isinstance(problem, Diagnostics):
+        return say_all(problem.diagnostics, FAILED)
+    fields: Mapping[str, Any] = problem.error.fields
+    hint = None if fields["hint"] is None else str(fields["hint"])
+    with suppress(OSError):
+        say_all((Diagnostic(str(fields["reason"]), str(fields["message"]), hint=hint),), FAILED)
+    return FAILED

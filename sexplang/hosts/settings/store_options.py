@@ -1,0 +1,114 @@
+"""The store of runs, from `--store`, `--no-record`, `--run-id`, `[runs]` and the environment."""
+
+import json
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from sexplang.hosts.settings.configuration import OWN_HINT, sections, wrong
+from sexplang.hosts.settings.run_arguments import Settings
+from sexplang.hosts.terminal.show import draw_hidden
+from sexplang.runs.durable_run import BYTES, DAYS, Keeping, default_store, keep_run
+from sexplang.runtime.journal.stored_journal import StoredJournal, read_rows
+from sexplang.runtime.refusal import Refusal
+from sexplang.terms.classes.node import attributes
+from sexplang.terms.run_terms import Terms
+from sexplang.terms.source import Source
+
+if TYPE_CHECKING:
+    from sexplang.runtime.journal.run_store import RunStore, StoredRun
+
+_UNKEPT = frozenset({"models", "store", "no_record", "run_id", "record", "trace", "way"})
+"""Settings that are not a part of the command that a resumption repeats."""
+
+_TABLE: dict[str, Any] = {"keep": bool, "days": (int, float), "bytes": int}
+
+
+def make_storage(settings: Settings, terms: Terms, source: Source) -> StoredJournal | None:
+    """Return the storage of a new run of the command, or None if it is not kept. Raises
+    Diagnostics."""
+    path = settings.store or default_store()
+    said = _read_table(settings)
+    if settings.no_record or path is None:
+        return None
+    if not said.get("keep", True) and not (settings.store or settings.run_id):
+        return None
+    keeping = Keeping(
+        os.path.abspath(path),
+        settings.run_id or os.urandom(8).hex(),
+        os.getcwd(),
+        os.path.basename(source.name).strip("<>"),
+        describe_command(settings, source),
+        None if settings.quiet else _tell_opened,
+        None if settings.run_id else _tell_failure,
+        said.get("days", DAYS),
+        said.get("bytes", BYTES),
+    )
+    return keep_run(terms, keeping)
+
+
+def _read_table(settings: Settings) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for table, is_own in sections("runs", settings.folder or os.getcwd()):
+        for name, value in table.items():
+            if not is_own:
+                raise wrong("sexplang.toml", "only a person says which runs are kept", OWN_HINT)
+            kind = _TABLE.get(name)
+            if kind is None or not isinstance(value, kind):
+                words = "`runs` holds keep = true or false, days = 30, bytes = 1000000000"
+                raise wrong("sexplang.toml", words, OWN_HINT)
+            found.setdefault(name, value)
+    return found
+
+
+def describe_command(settings: Settings, source: Source) -> dict[str, Any]:
+    """Return the command as data, from which `read_command` makes the same settings."""
+    given = {
+        name: value for name, value in attributes(settings).items() if name not in _UNKEPT and value
+    }
+    text = {"text": source.text} if settings.file == "-" else {}
+    return {"settings": given, **text}
+
+
+def read_command(run: "StoredRun") -> tuple[Settings, str | None]:
+    """Return the settings of a stored run, and the text of a program from standard input. Raises
+    ValueError, TypeError or KeyError."""
+    data = json.loads(run.command)
+    given: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in data["settings"].items()
+    }
+    return Settings(**given), data.get("text")
+
+
+def _tell_opened(store: "RunStore", run: "StoredRun") -> None:
+    """Say where a new store is, and whether the same command was interrupted before."""
+    if store.is_new:
+        print(
+            f"note: runs are kept in {draw_hidden(store.path)} for {DAYS} days, so that they can "
+            "go on after a crash; --no-record keeps none, and so does `keep = false` under [runs] "
+            "in ~/.config/sexplang/sexplang.toml",
+            file=sys.stderr,
+        )
+    earlier = [each for each in store.runs(run.project) if each.n < run.n]
+    before = next((each for each in earlier if each.command == run.command), None)
+    if before is None or before.state in ("done", "failed") or store.is_alive(before):
+        return
+    replies = before.replies
+    if before.state == "running":  # its process had no time to say it
+        with suppress(Refusal):
+            replies = read_rows(store, before).replies
+    print(f"note: {describe_interruption(before, replies)}", file=sys.stderr)
+
+
+def describe_interruption(run: "StoredRun", replies: int | None = None) -> str:
+    """Return the line about an interrupted run."""
+    count = run.replies if replies is None else replies
+    told = f" after {count:,} {'reply' if count == 1 else 'replies'}" if count else ""
+    return f"run {run.id} was interrupted{told}; resume with: sexplang runs resume {run.id}"
+
+
+def _tell_failure(refusal: Refusal) -> None:
+    words = draw_hidden(str(refusal.error.fields["message"]))
+    print(f"warning: this run is not kept: {words}", file=sys.stderr)

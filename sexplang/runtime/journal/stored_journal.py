@@ -10,7 +10,7 @@ from typing import Any
 
 from sexplang.guards.secrets import redact
 from sexplang.runtime.journal.blobs import SIZE, BlobReader, BlobWriter, is_blob
-from sexplang.runtime.journal.rows import LONE, Row
+from sexplang.runtime.journal.rows import ATTEMPT, CANCEL, CUT, LONE, PASSED, Row
 from sexplang.runtime.journal.run_store import INTERRUPTED, RunStore, StoredRun, explain
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, field
@@ -20,6 +20,9 @@ from sexplang.terms.values.value import Fault, Value
 
 KEPT_NOTES = ("zones", "rates")
 """First keys of the notes that a fold needs."""
+
+NO_REPLIES = frozenset({ATTEMPT, CANCEL, CUT, PASSED})
+"""Operations of rows that are no replies to requests."""
 
 CHEAP = frozenset({"print", "log", "progress", "now", "random", "read-file", "list-files"})
 """Operations that a run may repeat from its beginning: for them alone no store is opened."""
@@ -87,7 +90,7 @@ class StoredJournal:
             }
         )
         self.open.pop(row.id, None)
-        self.replies += 1
+        self.replies += row.operation not in NO_REPLIES
         for name in ("input_tokens", "output_tokens"):
             count = usage.get(name)
             self.tokens += count if type(count) is int else 0
@@ -267,7 +270,7 @@ class StoredRows:
         self.clock = max(self.clock, row.clock)
         self.rows.append(row)
         self.open.pop(row.id, None)
-        self.replies += 1
+        self.replies += row.operation not in NO_REPLIES
 
 
 def read_rows(store: RunStore, run: StoredRun, *, whole: bool = False) -> StoredRows:

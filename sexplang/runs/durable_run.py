@@ -25,7 +25,7 @@ from sexplang.runtime.journal.run_store import (
     open_store,
     refuse_busy,
 )
-from sexplang.runtime.journal.stored_journal import NO_REPLIES, StoredJournal, StoredRows, read_rows
+from sexplang.runtime.journal.stored_journal import StoredJournal, StoredRows, read_rows
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import evolve, field, frozen
 from sexplang.terms.effect import Request
@@ -260,8 +260,7 @@ def _restore(
     if is_over or any(row.operation == CANCEL for row in found.rows):
         kept = find_failure(start(), found.rows)
         if kept is not None:
-            del found.rows[kept:]
-            found.replies = sum(row.operation not in NO_REPLIES for row in found.rows)
+            found.cut(kept)
             return found, fold(start(), found.rows, goes_on=True), kept
     return found, fold(start(), found.rows, goes_on=True), None
 

@@ -232,6 +232,18 @@ class StoredRows:
     tokens: int = 0
     doubts: list[Any] = field(factory=list)
     """The doubts of earlier resumptions."""
+    _closed: dict[str, Begun] = field(factory=dict)
+    """The beginnings of the requests with a row."""
+
+    def cut(self, kept: int) -> None:
+        """Remove the rows from one that ended the run: a cancellation, or a reply. The requests
+        that were under way then are open again; that of the reply is over."""
+        gone = self.rows[kept:]
+        del self.rows[kept:]
+        for row in gone if gone and gone[0].operation == CANCEL else gone[1:]:
+            if row.id in self._closed:
+                self.open[row.id] = self._closed.pop(row.id)
+        self.replies -= sum(row.operation not in NO_REPLIES for row in gone)
 
     def take(self, line: dict[str, Any], blobs: BlobReader) -> None:
         """Add a line."""
@@ -242,7 +254,7 @@ class StoredRows:
             self.boots = line["resumes"]
             self.doubts += line["doubts"]
             if line["rows"] is not None:
-                del self.rows[line["rows"] :]
+                self.cut(line["rows"])
         elif "zones" in line:
             self.zones = line["zones"]
         elif "rates" in line:
@@ -269,7 +281,8 @@ class StoredRows:
         )
         self.clock = max(self.clock, row.clock)
         self.rows.append(row)
-        self.open.pop(row.id, None)
+        if row.id in self.open:
+            self._closed[row.id] = self.open.pop(row.id)
         self.replies += row.operation not in NO_REPLIES
 
 

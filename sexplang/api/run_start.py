@@ -28,6 +28,7 @@ from sexplang.machine import Failed, Limits, Outcome, Suspended, state_of
 from sexplang.package.zone_use import ZoneUse
 from sexplang.runs import assembly
 from sexplang.runtime import Journal, Permissions, Refusal
+from sexplang.runtime.driver.deadlines import continue_waits
 from sexplang.runtime.driver.events import Event
 from sexplang.runtime.journal.redaction import clean
 from sexplang.runtime.memory.index_paths import discover_index
@@ -233,6 +234,8 @@ def begin(
         )
         if resumed is not None:
             performers = resumed.perform_with(performers)
+        elif isinstance(program, Suspended) and program.passed:
+            performers = continue_waits(performers, program.passed, program.passed)
     # The recording is closed whatever is raised.
     except BaseException as raised:
         StartedRun(outcome, {}, journal, trace, storage).__exit__(None, raised, None)

@@ -322,8 +322,13 @@ def start(
     )
 
 
-def freeze(outcome: Suspended, *, key: bytes | None = None) -> dict[str, Any]:
+def freeze(
+    outcome: Suspended, *, key: bytes | None = None, passed: Mapping[str, float] | None = None
+) -> dict[str, Any]:
     """Return a suspended run as plain JSON data, for `thaw` in another process.
+
+    `passed` are the seconds for which open requests have waited, by their ids: a deadline or a
+    sleep of the thawed run has what is left. A Suspended has them as `passed`.
 
     The data contain no credential that the host knows. With a `key` they are sealed: `thaw` takes
     only data written with it. Raises Failed, reason `not-data`, for a run with a value that cannot
@@ -336,7 +341,7 @@ def freeze(outcome: Suspended, *, key: bytes | None = None) -> dict[str, Any]:
     argument_checks.key(key)
     try:
         look()
-        return frozen_runs.freeze(outcome, redact_text if KNOWN.secrets else str, key)
+        return frozen_runs.freeze(outcome, redact_text if KNOWN.secrets else str, key, passed)
     except Fault as fault:
         raise Failed(error_of(fault)) from None
 

@@ -11,7 +11,7 @@ import hmac
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType
 from typing import Any
 
@@ -66,7 +66,7 @@ from sexplang.terms.values.value import (
 )
 from sexplang.terms.work import Work
 
-_VERSION = 14
+_VERSION = 15
 
 _NOUNS: tuple[type, ...] = (
     *(branches.SchedulerState, branches.Times, branches.Waiting, branches.Forked),
@@ -80,10 +80,14 @@ _NOUNS: tuple[type, ...] = (
 
 
 def freeze(
-    outcome: Suspended, written: Callable[[str], str] = str, key: bytes | None = None
+    outcome: Suspended,
+    written: Callable[[str], str] = str,
+    key: bytes | None = None,
+    passed: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
     """Return the run as plain JSON data, with its texts as `written` makes them, sealed with a
-    `key` if one is given. Raises Fault `not-data` for a value that cannot be frozen."""
+    `key` if one is given. `passed` are the seconds for which its requests have waited. Raises Fault
+    `not-data` for a value that cannot be frozen."""
     state = state_of(outcome)
     if state.pause is not None:
         raise Fault("not-data", "a run that computes is frozen when all of it waits")
@@ -97,6 +101,7 @@ def freeze(
         "limits": {k: v for k, v in attributes(limits).items() if k != "held"},
         "nodes": freezer.nodes((state.scheduler, trail)),
         "opened": [request.id for request in state.opened],
+        "passed": {**state.passed, **(passed or {})},
     }
     return {**frozen, "seal": _seal(frozen, key)}
 
@@ -133,7 +138,11 @@ def thaw(
         _check_branches(root.branches)
         opened = set(frozen["opened"])
         fresh = tuple([each for each in requests if each.id in opened])
-        return Suspended(State(root, setting, fresh, failure_site=trail))
+        ids = {each.id for each in requests}
+        passed = {id: float(each) for id, each in frozen["passed"].items() if id in ids}
+        if not all(each >= 0 for each in passed.values()):
+            raise mismatch("it is damaged (a time that has passed)")
+        return Suspended(State(root, setting, fresh, failure_site=trail, passed=passed))
     except Fault as fault:
         if fault.code == MISMATCH:
             raise

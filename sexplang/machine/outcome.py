@@ -1,6 +1,6 @@
 """Outcomes of a program: done, failed, or suspended with all its open requests."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -151,6 +151,8 @@ class State:
     failure_site: "FailureSite | Trail | None" = None
     pause: Pause | None = None
     """The next step of a branch that computes, in a run that does so in slices."""
+    passed: Mapping[str, float] = field(factory=dict)
+    """For open requests of a thawed run, the seconds for which they had waited."""
 
 
 @define(eq=False)
@@ -176,6 +178,12 @@ class Suspended:
             return tuple(sorted(waiting, key=lambda request: sort_key(request.id)))
         except Exception as broken:  # damaged data may fail in any way
             raise _damage(broken, self._state.setting) from broken
+
+    @property
+    def passed(self) -> Mapping[str, float]:
+        """The seconds for which requests had waited when the run was frozen, by their ids. A host
+        subtracts them from the seconds of a `timer` or a `sleep`."""
+        return self._state.passed
 
     @property
     def _span_events(self) -> SpanEvents:

@@ -10,7 +10,7 @@ from typing import Any
 from sexplang.guards.secrets import KNOWN, redact, redact_text, silence
 from sexplang.machine import Failed, Limits, Outcome, Suspended
 from sexplang.runs import assembly
-from sexplang.runtime.driver.deadlines import Deadlines
+from sexplang.runtime.driver.deadlines import continue_waits
 from sexplang.runtime.driver.requests import Performer
 from sexplang.runtime.journal.doubts import Decision, Doubt, find_doubts, make_doubt_error
 from sexplang.runtime.journal.fold import find_failure, find_slice, fold
@@ -27,7 +27,7 @@ from sexplang.runtime.journal.run_store import (
 )
 from sexplang.runtime.journal.stored_journal import StoredJournal, StoredRows, read_rows
 from sexplang.runtime.refusal import Refusal, refuse
-from sexplang.terms.classes.node import evolve, field, frozen
+from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
 from sexplang.terms.run_terms import RateBook, Terms, read_terms
@@ -121,15 +121,10 @@ class ResumedRun:
         for operation in {each.request.operation for each in self.doubts}:
             if operation in table:
                 table[operation] = _refuse_doubts(table[operation], never)
-        timer, now = table.get("timer"), time()
-        if isinstance(timer, Deadlines):
-            timer.passed_seconds = {
-                id: self.clock - clock for id, (clock, _, _) in self._begun.items()
-            }
-        if "sleep" in table:
-            passed = {id: max(0.0, now - at) for id, (_, at, _) in self._begun.items()}
-            table["sleep"] = _shorten_sleep(table["sleep"], passed)
-        return table
+        now = time()
+        timers = {id: self.clock - clock for id, (clock, _, _) in self._begun.items()}
+        sleeps = {id: max(0.0, now - at) for id, (_, at, _) in self._begun.items()}
+        return continue_waits(table, timers, sleeps)
 
 
 def _refuse_doubts(perform: Performer, never: set[str]) -> Performer:
@@ -140,17 +135,6 @@ def _refuse_doubts(perform: Performer, never: set[str]) -> Performer:
         return perform(request)
 
     return perform_or_fail
-
-
-def _shorten_sleep(perform: Performer, passed: dict[str, float]) -> Performer:
-    def sleep(request: Request) -> Any:
-        before = passed.pop(request.id, 0.0)
-        if before and request.arguments and type(request.arguments[0]) in (int, float):
-            left = max(0.0, request.arguments[0] - before)
-            request = evolve(request, arguments=(left,))
-        return perform(request)
-
-    return sleep
 
 
 def resume_run(

@@ -1,5 +1,6 @@
 """Runs that are kept in a store, and that go on after an interruption."""
 
+import json
 import sqlite3
 import time
 
@@ -208,3 +209,29 @@ def test_a_file_that_is_no_store_is_refused(tmp_path):
     store.write_text("no database, and long enough to be read as one" * 100)
     assert "bad-store" == reason_of(sexplang.resume, "1", "r", store=store)
     assert "store-failed" == reason_of(sexplang.resume, "1", "r", store=tmp_path / "none.db")
+
+
+def test_a_deadline_that_was_frozen_half_way_has_half_left():
+    """Of a day, half has passed; the run that goes on waits for the other half."""
+    from sexplang.runtime.driver.deadlines import Deadlines
+
+    program = sexplang.build("(with-timeout 86400 (ask 1))", effects={"ask": print})
+    waiting = sexplang.start(program)
+    (timer,) = [each for each in waiting.requests if each.operation == "timer"]
+    data = sexplang.freeze(waiting, passed={timer.id: 43_200})
+    again = sexplang.thaw(program, json.loads(json.dumps(data)))
+    assert {timer.id: 43_200} == again.passed
+    waits = []
+    Deadlines(waits.append, passed_seconds=again.passed)(timer)
+    (left,) = waits
+    assert 43_199 < left <= 43_200
+
+
+def test_a_thawed_run_has_what_was_left_of_its_deadline():
+    program = sexplang.build("(with-timeout 0.9 (sleep 60))")
+    waiting = sexplang.start(program)
+    (timer,) = [each for each in waiting.requests if each.operation == "timer"]
+    began = time.monotonic()
+    thawed = sexplang.thaw(program, sexplang.freeze(waiting, passed={timer.id: 0.8}))
+    assert "seconds" == reason_of(sexplang.run, thawed)
+    assert time.monotonic() - began < 0.7

@@ -64,6 +64,7 @@ def no_keys():
     for name in kept:
         if name.startswith(("ANTHROPIC_", "SEXPLANG_", "OTEL_", "TRACEPARENT")):
             del os.environ[name]
+    os.environ["SEXPLANG_STORE"] = ""  # a test that keeps runs names its own store
     yield
     os.environ.clear()
     os.environ.update(kept)

@@ -260,8 +260,7 @@ def _restore(
     if is_over or any(row.operation == CANCEL for row in found.rows):
         kept = find_failure(start(), found.rows)
         if kept is not None:
-            del found.rows[kept:]
-            found.replies = len(found.rows)
+            found.cut(kept)
             return found, fold(start(), found.rows, goes_on=True), kept
     return found, fold(start(), found.rows, goes_on=True), None
 

@@ -224,9 +224,10 @@ def perform(
                     if is_kept and isinstance(outcome, Suspended) and not settings.no_record:
                         from sexplang.hosts.settings.store_options import make_storage
 
-                        id = settings.run_id or os.urandom(8).hex()
+                        new = os.urandom(8).hex() if journal is None else journal.run_id
+                        id = settings.run_id or new
+                        storage = make_storage(settings, terms, source, id)
                         settings = evolve(settings, run_id=id)
-                        storage = make_storage(settings, terms, source)
                     if storage is not None:
                         book.note = storage.note
                         for note in notes:
@@ -253,6 +254,8 @@ def perform(
                     from sexplang.runs.durable_run import end_run
 
                     end_run(storage, outcome)
+        except Diagnostics as found:  # the configuration of the store
+            return say_all(found.diagnostics, MISUSE, settings)
         except Fault as fault:  # a server that the program needs
             return say_error(error_of(fault), program, source, settings)
         finally:

@@ -64,7 +64,10 @@ def list_runs(path: str | None, *, all: bool, as_json: bool) -> int:
 
 
 def _plain(store: RunStore, run: StoredRun) -> dict[str, Any]:
-    is_dead = run.state == "running" and not store.is_alive(run)
+    is_dead, replies = run.state == "running" and not store.is_alive(run), run.replies
+    if is_dead:  # its process had no time to count them
+        with suppress(Refusal):
+            replies = read_rows(store, run).replies
     return {
         "id": run.id,
         "name": run.name,
@@ -72,7 +75,7 @@ def _plain(store: RunStore, run: StoredRun) -> dict[str, Any]:
         "state": "interrupted" if is_dead else run.state,
         "began": run.began,
         "ended": run.ended,
-        "replies": run.replies,
+        "replies": replies,
         "tokens": run.tokens,
         "error": run.error,
     }
@@ -95,7 +98,6 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
         words = []
     told |= {
         "command": ["sexplang", "run", *words],
-        "replies": len(found.rows),
         "rows": [row.plain() for row in found.rows],
         "doubts": found.doubts,
     }

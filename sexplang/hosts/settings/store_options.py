@@ -25,7 +25,9 @@ _UNKEPT = frozenset({"models", "store", "no_record", "run_id", "record", "trace"
 _TABLE: dict[str, Any] = {"keep": bool, "days": (int, float), "bytes": int}
 
 
-def make_storage(settings: Settings, terms: Terms, source: Source) -> StoredJournal | None:
+def make_storage(
+    settings: Settings, terms: Terms, source: Source, run_id: str
+) -> StoredJournal | None:
     """Return the storage of a new run of the command, or None if it is not kept. Raises
     Diagnostics."""
     path = settings.store or default_store()
@@ -36,7 +38,7 @@ def make_storage(settings: Settings, terms: Terms, source: Source) -> StoredJour
         return None
     keeping = Keeping(
         os.path.abspath(path),
-        settings.run_id or os.urandom(8).hex(),
+        run_id,
         os.getcwd(),
         os.path.basename(source.name).strip("<>"),
         describe_command(settings, source),

@@ -10,7 +10,7 @@ from typing import Any
 
 from sexplang.guards.secrets import redact
 from sexplang.runtime.journal.blobs import SIZE, BlobReader, BlobWriter, is_blob
-from sexplang.runtime.journal.rows import LONE, Row
+from sexplang.runtime.journal.rows import ATTEMPT, CANCEL, CUT, LONE, PASSED, Row
 from sexplang.runtime.journal.run_store import INTERRUPTED, RunStore, StoredRun, explain
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, field
@@ -20,6 +20,9 @@ from sexplang.terms.values.value import Fault, Value
 
 KEPT_NOTES = ("zones", "rates")
 """First keys of the notes that a fold needs."""
+
+NO_REPLIES = frozenset({ATTEMPT, CANCEL, CUT, PASSED})
+"""Operations of rows that are no replies to requests."""
 
 CHEAP = frozenset({"print", "log", "progress", "now", "random", "read-file", "list-files"})
 """Operations that a run may repeat from its beginning: for them alone no store is opened."""
@@ -87,7 +90,7 @@ class StoredJournal:
             }
         )
         self.open.pop(row.id, None)
-        self.replies += 1
+        self.replies += row.operation not in NO_REPLIES
         for name in ("input_tokens", "output_tokens"):
             count = usage.get(name)
             self.tokens += count if type(count) is int else 0
@@ -229,6 +232,18 @@ class StoredRows:
     tokens: int = 0
     doubts: list[Any] = field(factory=list)
     """The doubts of earlier resumptions."""
+    _closed: dict[str, Begun] = field(factory=dict)
+    """The beginnings of the requests with a row."""
+
+    def cut(self, kept: int) -> None:
+        """Remove the rows from one that ended the run: a cancellation, or a reply. The requests
+        that were under way then are open again; that of the reply is over."""
+        gone = self.rows[kept:]
+        del self.rows[kept:]
+        for row in gone if gone and gone[0].operation == CANCEL else gone[1:]:
+            if row.id in self._closed:
+                self.open[row.id] = self._closed.pop(row.id)
+        self.replies -= sum(row.operation not in NO_REPLIES for row in gone)
 
     def take(self, line: dict[str, Any], blobs: BlobReader) -> None:
         """Add a line."""
@@ -239,7 +254,7 @@ class StoredRows:
             self.boots = line["resumes"]
             self.doubts += line["doubts"]
             if line["rows"] is not None:
-                del self.rows[line["rows"] :]
+                self.cut(line["rows"])
         elif "zones" in line:
             self.zones = line["zones"]
         elif "rates" in line:
@@ -266,8 +281,9 @@ class StoredRows:
         )
         self.clock = max(self.clock, row.clock)
         self.rows.append(row)
-        self.open.pop(row.id, None)
-        self.replies += 1
+        if row.id in self.open:
+            self._closed[row.id] = self.open.pop(row.id)
+        self.replies += row.operation not in NO_REPLIES
 
 
 def read_rows(store: RunStore, run: StoredRun, *, whole: bool = False) -> StoredRows:

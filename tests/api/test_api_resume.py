@@ -1,0 +1,210 @@
+"""Runs that are kept in a store, and that go on after an interruption."""
+
+import sqlite3
+import time
+
+import pytest
+
+import sexplang
+from sexplang.runtime.journal.run_store import open_store
+from sexplang.runtime.journal.stored_journal import read_rows
+from sexplang.terms.json.tagged import dump, pack
+
+STEPS = "(define a (act 1)) (define b (act 2)) (define c (act 3)) [a b c]"
+
+
+def acting(done, stop=None):
+    """Effects that note what they did, and end the process in the midst of one."""
+
+    def act(n):
+        done.append(n)
+        if n == stop:
+            raise KeyboardInterrupt
+        return n * 10
+
+    return {"act": act}
+
+
+def interrupted(store, program=STEPS, stop=2, **more):
+    """Run a program that is interrupted; return what it did."""
+    done = []
+    with pytest.raises(KeyboardInterrupt):
+        sexplang.run(program, effects=acting(done, stop), store=store, run_id="r", **more)
+    return done
+
+
+def resumed(store, program=STEPS, **more):
+    """Go on with the run; return its value and what it did."""
+    done = []
+    value = sexplang.resume(
+        program, "r", store=store, effects={**acting(done), **more.pop("effects", {})}, **more
+    )
+    return value, done
+
+
+def reason_of(call, *given, **more):
+    with pytest.raises(sexplang.Failed) as failed:
+        call(*given, **more)
+    return failed.value.reason
+
+
+def rows_of(store):
+    kept = open_store(str(store))
+    try:
+        return read_rows(kept, kept.find("r"), whole=True)
+    finally:
+        kept.close()
+
+
+def test_a_run_goes_on_and_performs_nothing_twice_that_was_recorded(tmp_path):
+    """Of the request that was under way, a person says what becomes of it."""
+    store = tmp_path / "runs.db"
+    assert [1, 2] == interrupted(store)
+    assert "in-doubt" == reason_of(resumed, store)
+    assert ([10, 20, 30], [2, 3]) == resumed(store, replay={"act": "safe"})
+    assert "run-ended" == reason_of(resumed, store)
+
+
+def test_a_request_in_doubt_may_fail(tmp_path):
+    store, program = tmp_path / "runs.db", "(define x (act 1)) [x (attempt (act 2) 7) (act 3)]"
+    interrupted(store, program)
+    assert ([10, 7, 30], [3]) == resumed(store, program, replay={"*": "never"})
+    (doubt,) = rows_of(store).doubts
+    assert ("act", "never") == (doubt["operation"], doubt["decision"])
+
+
+def test_a_store_belongs_to_its_person(tmp_path):
+    store = tmp_path / "runs.db"
+    interrupted(store)
+    assert 0o600 == store.stat().st_mode & 0o777
+
+
+def test_a_program_without_effects_touches_no_disk(tmp_path):
+    store = tmp_path / "runs.db"
+    assert 3 == sexplang.run("(+ 1 2)", store=store)
+    assert not store.exists()
+
+
+def test_another_program_does_not_go_on(tmp_path):
+    store = tmp_path / "runs.db"
+    interrupted(store)
+    assert "program-changed" == reason_of(resumed, store, STEPS + " ")
+
+
+def test_a_name_is_given_once(tmp_path):
+    store = tmp_path / "runs.db"
+    interrupted(store)
+    given = {"store": store, "run_id": "r", "effects": acting([])}
+    assert "run-exists" == reason_of(sexplang.run, STEPS, **given)
+    assert "unknown-run" == reason_of(sexplang.resume, "1", "other", store=store)
+
+
+def test_a_failed_run_goes_on_before_the_reply_that_ended_it(tmp_path):
+    store, tries = tmp_path / "runs.db", []
+
+    def act(n):
+        tries.append(n)
+        if len(tries) == 2:
+            raise sexplang.error("down", "the server is down")
+        return n * 10
+
+    given = {"store": store, "effects": {"act": act}}
+    assert "down" == reason_of(sexplang.run, STEPS, run_id="r", **given)
+    assert [10, 20, 30] == sexplang.resume(STEPS, "r", **given)
+    assert [1, 2, 2, 3] == tries
+
+
+def test_finalizers_of_an_interrupted_run_are_not_a_part_of_it(tmp_path):
+    """What `finally` did at the interruption is cut, with the cancellation."""
+    store = tmp_path / "runs.db"
+    program = "(try [(act 1) (act 2)] (finally (act 9)))"
+    assert [1, 2, 9] == interrupted(store, program)
+    assert ([10, 20], [2, 9]) == resumed(store, program, replay={"*": "safe"})
+
+
+def test_a_deadline_has_what_was_left(tmp_path):
+    store = tmp_path / "runs.db"
+
+    def slow(n):
+        time.sleep(0.3)
+        return n
+
+    program = "(with-timeout 0.5 (begin (slow 1) (act 2) (slow 3) (wait 60)))"
+    import asyncio
+
+    async def wait(n):
+        await asyncio.sleep(n)
+
+    more = {"slow": slow, "wait": wait}
+    with pytest.raises(KeyboardInterrupt):
+        sexplang.run(program, effects={**acting([], 2), **more}, store=store, run_id="r")
+    began = time.monotonic()
+    assert "seconds" == reason_of(resumed, store, program, replay={"*": "safe"}, effects=more)
+    assert time.monotonic() - began < 0.9
+
+
+def test_a_sleep_ends_when_it_would_have_ended(tmp_path):
+    store, program = tmp_path / "runs.db", "(par (sleep 1.5) (begin (sleep 0.1) (act 2)))"
+    interrupted(store, program)
+    time.sleep(1.0)
+    began = time.monotonic()
+    resumed(store, program, replay={"*": "safe"})
+    assert time.monotonic() - began < 0.9
+
+
+def test_a_run_counts_with_the_prices_that_it_began_with(tmp_path, monkeypatch):
+    store = tmp_path / "runs.db"
+    program = (
+        '(defatom say (params n) (instructions "Say {{n}}") (model "claude-sonnet-4-5"))'
+        "(say 1) (act 2) (say 3)"
+    )
+
+    def reply(payload):
+        return {"text": "x", "usage": {"input_tokens": 1000, "output_tokens": 1000}}
+
+    interrupted(store, program, model=reply, budget={"usd": 0.1})
+    from sexplang.runtime.models import prices
+
+    monkeypatch.setattr(prices, "rates", lambda name: prices.Rates(1.0, 1.0, 1.0, 1.0))
+    value, _ = resumed(store, program, model=reply, replay={"*": "safe"})
+    assert "x" == value
+
+
+def test_a_conversation_takes_the_space_of_its_messages(tmp_path):
+    """A message is stored once, however many calls repeat it."""
+    store = tmp_path / "runs.db"
+    program = """
+        (defatom chat (params text) (instructions "{{text}}"))
+        (define (turns r n) (if (= n 0) r (turns (continue r "more") (- n 1))))
+        (answer (turns (call-task chat "begin") 60))"""
+
+    def reply(payload):
+        return "a reply of some length, as models give it, with the number " + str(
+            len(payload["messages"])
+        )
+
+    sexplang.run(program, model=reply, store=store, run_id="r")
+    rows = [row for row in rows_of(store).rows if row.operation == "model"]
+    said = len(dump(pack(rows[-1].arguments[0]["messages"])))
+    with sqlite3.connect(store) as db:
+        (blobs,) = db.execute("select sum(length(data)) from blobs").fetchone()
+    assert 61 == len(rows)
+    assert blobs < 1.5 * said
+
+
+@pytest.mark.parametrize("table", ["entries", "blobs", "runs"])
+def test_a_damaged_store_is_refused(tmp_path, table):
+    store = tmp_path / "runs.db"
+    program = '(defatom say (params n) (instructions "Say {{n}}")) (say 1) (act 2)'
+    interrupted(store, program, model=["a", "b"])
+    column = "header" if table == "runs" else "data"
+    with sqlite3.connect(store) as db:
+        db.execute(f"update {table} set {column} = substr({column}, 1, 30)")
+    assert "bad-store" == reason_of(resumed, store, program, model=["b"], replay={"*": "safe"})
+
+
+def test_a_file_that_is_no_store_is_refused(tmp_path):
+    store = tmp_path / "runs.db"
+    store.write_text("no database, and long enough to be read as one" * 100)
+    assert "bad-store" == reason_of(sexplang.resume, "1", "r", store=store)
+    assert "store-failed" == reason_of(sexplang.resume, "1", "r", store=tmp_path / "none.db")

@@ -1,0 +1,118 @@
+"""`sexplang runs list`, `show` and `resume`, and what `run` says of runs that are kept."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+from support.command import SEXPLANG
+
+PROGRAM = """
+(define (step i) (begin (run-script "sh" ["-c" "echo $0 >>out; sleep 0.2" (str i)]) i))
+(map step [1 2 3 4])
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "p.sexp").write_text(PROGRAM)
+    return tmp_path
+
+
+def command(folder, *words, **more):
+    env = {**os.environ, "SEXPLANG_STORE": str(folder / "runs.db"), **more}
+    return subprocess.run(
+        [*SEXPLANG, *words], cwd=folder, env=env, text=True, capture_output=True, timeout=60
+    )
+
+
+def killed(folder, number, done=2):
+    """Run the program and end its process when it has done some steps."""
+    env = {**os.environ, "SEXPLANG_STORE": str(folder / "runs.db")}
+    words = [*SEXPLANG, "run", "p.sexp", "--allow-run", "sh"]
+    with subprocess.Popen(words, cwd=folder, env=env, text=True, stderr=subprocess.PIPE) as run:
+        until = time.monotonic() + 30
+        while len(steps(folder)) < done and time.monotonic() < until:
+            time.sleep(0.01)
+        run.send_signal(number)
+        return run.communicate()[1]
+
+
+def steps(folder):
+    out = folder / "out"
+    return out.read_text().split() if out.exists() else []
+
+
+def id_of(folder):
+    (run, *_) = json.loads(command(folder, "runs", "list", "--json").stdout)
+    return run["id"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_run_goes_on(folder, number):
+    """A person decides on what was under way; the rest is done once."""
+    said = killed(folder, number)
+    id = id_of(folder)
+    assert (f"resume with: sexplang runs resume {id}" in said) == (number == signal.SIGINT)
+    listed = command(folder, "runs", "list").stdout
+    assert re.fullmatch(rf"{id}  \S+ \S+  interrupted\s+1 reply  p\.sexp\n", listed)
+
+    asked = command(folder, "runs", "resume", id)
+    assert 1 == asked.returncode
+    assert f"runs resume {id} --again 1" in asked.stderr
+
+    done = command(folder, "runs", "resume", id[:6], "--again", "*")
+    assert (0, "[1 2 3 4]\n") == (done.returncode, done.stdout)
+    assert f"resuming {id}: 1 reply served" in done.stderr
+    assert "in doubt: run-script (1), performed again" in done.stderr
+    assert ["1", "2", "2", "3", "4"] == steps(folder)
+    shown = command(folder, "runs", "show", id).stdout
+    assert "sexplang run p.sexp --allow-run sh" in shown
+    assert "in doubt: run-script (1), performed again" in shown
+
+
+def test_the_next_start_of_the_command_tells_of_the_interruption(folder):
+    killed(folder, signal.SIGKILL)
+    id = id_of(folder)
+    again = command(folder, "run", "p.sexp", "--allow-run", "sh")
+    assert f"note: run {id} was interrupted after 1 reply; resume with" in again.stderr
+    assert "interrupted" not in command(folder, "run", "p.sexp", "--allow-run", "sh").stderr
+
+
+def test_the_first_run_says_where_runs_are_kept(folder):
+    ask = ("run", "-e", '(run-script "true")', "--allow-run", "true")
+    assert str(folder / "runs.db") in command(folder, *ask).stderr
+    assert "" == command(folder, *ask).stderr
+    assert 2 == len(json.loads(command(folder, "runs", "list", "--json").stdout))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("-e", "(+ 1 2)"), ("-e", '(run-script "true")', "--allow-run", "true", "--no-record")],
+)
+def test_some_runs_touch_no_disk(folder, words):
+    assert "" == command(folder, "run", *words).stderr
+    assert not (folder / "runs.db").exists()
+
+
+def test_a_store_of_another_person_grants_nothing(folder):
+    killed(folder, signal.SIGKILL)
+    given = ("--store", "runs.db", "--again", "*")
+    other = {"SEXPLANG_STORE": str(folder / "mine.db")}
+    id = id_of(folder)
+    asked = command(folder, "runs", "resume", id, *given, **other)
+    assert 2 == asked.returncode
+    assert "was begun with: sexplang run p.sexp --allow-run sh" in asked.stderr
+    assert ["1", "2"] == steps(folder)
+    assert 0 == command(folder, "runs", "resume", id, *given, "--as-recorded", **other).returncode
+
+
+def test_a_store_that_cannot_be_written_ends_only_runs_that_must_be_kept(folder):
+    ask = ("run", "-e", '(run-script "echo" ["x"])', "--allow-run", "echo", "--store", "p.sexp/x")
+    free = command(folder, *ask)
+    assert (0, True) == (free.returncode, "warning: this run is not kept" in free.stderr)
+    named = command(folder, *ask, "--run-id", "night")
+    assert (1, True) == (named.returncode, "store-failed" in named.stderr)

@@ -1,4 +1,4 @@
-"""The chapters on embedding and traces, and the README, do what they say."""
+"""The chapters on embedding, traces and runs that are kept, and the README, do what they say."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,13 @@ import sexplang
 PAGES = [
     *(
         ROOT / "spec" / name
-        for name in ("11-embedding.md", "11a-components.md", "15-traces.md", "8a-secrets.md")
+        for name in (
+            "11-embedding.md",
+            "11a-components.md",
+            "15-traces.md",
+            "17-durable.md",
+            "8a-secrets.md",
+        )
     ),
     ROOT / "README.md",
 ]

@@ -11,7 +11,7 @@ from typing import Any
 from attrs import frozen
 from support.markdown import Fence, fences
 
-_MARK = re.compile(r"#(=>|!)\s+(.*)$")
+_MARK = re.compile(r"# ?(=>|!)\s+(.*)$")
 
 
 @frozen

@@ -191,6 +191,8 @@ def begin(
     if resumed is None and given.store is not None and terms is not None:
         storage, given = _keep(given, program, terms)
     journal = _journal(given, zones, storage, 0.0 if resumed is None else resumed.clock)
+    if terms is not None and given.record is not None:
+        journal.note({"terms": terms.plain()})
     outcome: Outcome
     if resumed is not None:
         outcome = resumed.outcome

@@ -77,17 +77,17 @@ def keep_run(terms: Terms, keeping: Keeping) -> StoredJournal:
 
 
 def prune(store: RunStore, days: float = DAYS, most: int = BYTES) -> int:
-    """Remove finished runs that are too old, then the oldest ones until the store is small enough.
+    """Remove runs that are too old, then the oldest finished ones until the store is small enough.
     Return how many were removed."""
-    ended = [run for run in store.runs() if run.state != RUNNING and run.ended is not None]
-    cutoff = time() - days * 86_400
-    old = [run for run in ended if (run.ended or 0) < cutoff]
+    old = [run for run in store.find_old(time() - days * 86_400) if not store.is_alive(run)]
     if old:
         store.remove(old)
-    kept, removed = [run for run in ended if run not in old and run.state == DONE], len(old)
-    while kept and store.size() > most:
-        store.remove([kept.pop()])
-        removed += 1
+    removed = len(old)
+    if store.size() > most:
+        finished = [run for run in store.runs() if run.state == DONE]
+        while finished and store.size() > most:
+            store.remove([finished.pop()])
+            removed += 1
     return removed
 
 
@@ -179,7 +179,7 @@ def resume_run(
         return store, run
 
     storage = StoredJournal(begin, freeze_outcome, on_failure, found.seq, found.before, boot)
-    storage.replies, storage.tokens = found.replies, run.tokens
+    storage.replies, storage.tokens = found.replies, found.tokens
     storage.open = dict(found.open)
     told = [each.plain() for each in doubts]
     storage.resume({"resumes": boot, "rows": kept, "at": time(), "doubts": told})

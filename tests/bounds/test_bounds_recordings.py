@@ -255,4 +255,4 @@ def test_a_header_says_the_version_and_every_line_its_checksum(recorded):
         said, _, tail = line.rpartition(', "checksum": "')
         before = sha256((before + said).encode()).hexdigest()[:32]
         assert tail == before + '"}'
-        assert at > 0 or json.loads(line)["sexplang-journal"] == 6
+        assert at > 0 or json.loads(line)["sexplang-journal"] == 7

@@ -224,7 +224,7 @@ def test_the_recorded_rows_are_lines_of_json(tmp_path):
         )
     header, row = map(json.loads, record.read_text().splitlines())
 
-    assert (6, "r1") == (header["sexplang-journal"], header["run"])
+    assert (7, "r1") == (header["sexplang-journal"], header["run"])
     assert ("model", 1, 64) == (row["operation"], row["attempts"], len(row["digest"]))
     assert "x" == row["reply"]["content"][0]["text"]
 

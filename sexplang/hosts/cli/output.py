@@ -86,8 +86,9 @@ def say_error(
     return FAILED
 
 
-def say_kept(settings: Settings, took: dict[str, int]) -> None:
-    """Print what remains of an interrupted run: the model calls done, and the recording."""
+def say_kept(settings: Settings, took: dict[str, int], is_stored: bool) -> None:
+    """Print what remains of an interrupted run: the model calls done, and the recording. Another
+    line tells how to go on with a run in the store."""
     from shlex import quote
 
     calls = took["calls"]
@@ -96,6 +97,8 @@ def say_kept(settings: Settings, took: dict[str, int]) -> None:
     if settings.record:
         look = f"sexplang runs report {quote(settings.record)}"
         said = f"kept in {settings.record}: {said}; look at it: {look}"
+    elif is_stored:
+        said = f"done by then: {said}"
     elif settings.json:
         said = f"done by then: {said}; --record FILE keeps all that models say"
     else:
@@ -141,12 +144,14 @@ def _account_of(outcome: Any) -> Any:
     return getattr(outcome, "accounts", {}).get(ROOT)
 
 
-def say_interrupted(settings: Settings, failed: BaseException | None, took: dict[str, int]) -> None:
+def say_interrupted(
+    settings: Settings, failed: BaseException | None, took: dict[str, int], is_stored: bool
+) -> None:
     """Print what remains of an interrupted run and, with --json, write the error with the usage so
     far."""
     from sexplang.machine import Failed
 
-    say_kept(settings, took)
+    say_kept(settings, took, is_stored)
     if isinstance(failed, Failed):
         with suppress(OSError):
             _write_error(

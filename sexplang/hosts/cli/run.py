@@ -218,6 +218,8 @@ def perform(
                     outcome, storage = resumed.outcome, resumed.storage
                 else:
                     terms = terms_of(program, inputs, settings, limits, budget, tools)
+                    if journal is not None and settings.record:
+                        journal.note({"terms": terms.plain()})
                     book = RateBook(note=notes.append)
                     is_traced = trace is not None
                     outcome = outcome_of(program, terms, limits, traced=is_traced, book=book)
@@ -269,8 +271,9 @@ def perform(
             trace.finish(outcome.error if isinstance(outcome, Failed) else None)
         is_traced = trace is not None
         stopped = _say_end(settings, program, source, outcome, shaped, is_traced, streamed)
+        is_stored = storage is not None and storage.replies > 0
         if stopped is not None and progress is not None and is_bound(stopped):
-            say_kept(settings, progress.usage.plain())
+            say_kept(settings, progress.usage.plain(), is_stored)
     status = DONE if stopped is None else FAILED
     if unwritten:  # the value is out already
         hint = "make room, or name another file: --trace FILE"
@@ -399,20 +402,20 @@ def drive_to_end(
             with suppress(OSError):  # the terminal may be gone
                 say_spending(failed, progress.usage.is_asked)
         if isinstance(ended, KeyboardInterrupt):
-            say_interrupted(settings, failed, progress.usage.plain())
+            say_interrupted(settings, failed, progress.usage.plain(), storage is not None)
         raise
 
 
 def close_storage(settings: Settings, storage: "StoredJournal") -> None:
     """Close the store. Print how to go on with a run that was interrupted."""
-    run, replies = storage.run, storage.replies
+    run, replies, tokens = storage.run, storage.replies, storage.tokens
     storage.close()
     if run is None or storage.has_ended or settings.quiet:
         return
     from sexplang.hosts.settings.store_options import describe_interruption
 
     with suppress(OSError):  # the terminal may be gone
-        say(describe_interruption(run, replies))
+        say(describe_interruption(run, replies, tokens))
 
 
 def _list_input_files(settings: Settings, program: Program) -> tuple[str, ...]:

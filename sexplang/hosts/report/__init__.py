@@ -14,7 +14,7 @@ def report(path: str, to: str | None, *, as_json: bool) -> int:
     from sexplang.guards.secrets import redact_text
     from sexplang.hosts.report.entries import as_data, sum_entries
     from sexplang.hosts.report.page import page
-    from sexplang.runtime.journal.json_lines import VERSION
+    from sexplang.runtime.journal.json_lines import CHECKED
     from sexplang.runtime.journal.recording_reader import OLD, TORN, read_recording
     from sexplang.runtime.refusal import Refusal
 
@@ -37,7 +37,7 @@ def report(path: str, to: str | None, *, as_json: bool) -> int:
         code = str((fields["details"] or {}).get("code") or fields["reason"])
         hint = str(fields["hint"])
         return _report(Diagnostic(code, str(fields["message"]), hint=hint))
-    told = [TORN] * run.recording.is_torn + [OLD] * (run.recording.version < VERSION)
+    told = [TORN] * run.recording.is_torn + [OLD] * (run.recording.version < CHECKED)
     for words in told:
         print(f"{path}: {words}", file=sys.stderr)
     text = redact_text(as_data(run) if as_json else page(run))

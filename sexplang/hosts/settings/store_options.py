@@ -4,20 +4,18 @@ import json
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sexplang.hosts.settings.configuration import OWN_HINT, sections, wrong
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.runs.durable_run import BYTES, DAYS, Keeping, default_store, keep_run
+from sexplang.runtime.journal.run_store import RunStore, StoredRun
 from sexplang.runtime.journal.stored_journal import StoredJournal, read_rows
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import attributes
 from sexplang.terms.run_terms import Terms
 from sexplang.terms.source import Source
-
-if TYPE_CHECKING:
-    from sexplang.runtime.journal.run_store import RunStore, StoredRun
 
 _UNKEPT = frozenset({"models", "store", "no_record", "run_id", "record", "trace", "way"})
 """Settings that are not a part of the command that a resumption repeats."""
@@ -36,15 +34,16 @@ def make_storage(
         return None
     if not said.get("keep", True) and not (settings.store or settings.run_id):
         return None
+    days = said.get("days", DAYS)
     keeping = Keeping(
         os.path.abspath(path),
         run_id,
         os.getcwd(),
         os.path.basename(source.name).strip("<>"),
         describe_command(settings, source),
-        None if settings.quiet else _tell_opened,
+        None if settings.quiet else lambda store, run: _tell_opened(store, run, days),
         None if settings.run_id else _tell_failure,
-        said.get("days", DAYS),
+        days,
         said.get("bytes", BYTES),
     )
     return keep_run(terms, keeping)
@@ -73,7 +72,7 @@ def describe_command(settings: Settings, source: Source) -> dict[str, Any]:
     return {"settings": given, **text}
 
 
-def read_command(run: "StoredRun") -> tuple[Settings, str | None]:
+def read_command(run: StoredRun) -> tuple[Settings, str | None]:
     """Return the settings of a stored run, and the text of a program from standard input. Raises
     ValueError, TypeError or KeyError."""
     data = json.loads(run.command)
@@ -84,31 +83,31 @@ def read_command(run: "StoredRun") -> tuple[Settings, str | None]:
     return Settings(**given), data.get("text")
 
 
-def _tell_opened(store: "RunStore", run: "StoredRun") -> None:
+def _tell_opened(store: RunStore, run: StoredRun, days: float) -> None:
     """Say where a new store is, and whether the same command was interrupted before."""
     if store.is_new:
         print(
-            f"note: runs are kept in {draw_hidden(store.path)} for {DAYS} days, so that they can "
+            f"note: runs are kept in {draw_hidden(store.path)} for {days:g} days, so that they can "
             "go on after a crash; --no-record keeps none, and so does `keep = false` under [runs] "
             "in ~/.config/sexplang/sexplang.toml",
             file=sys.stderr,
         )
-    earlier = [each for each in store.runs(run.project) if each.n < run.n]
-    before = next((each for each in earlier if each.command == run.command), None)
+    before = store.find_before(run)
     if before is None or before.state in ("done", "failed") or store.is_alive(before):
         return
-    replies = before.replies
+    replies, tokens = before.replies, before.tokens
     if before.state == "running":  # its process had no time to say it
         with suppress(Refusal):
-            replies = read_rows(store, before).replies
-    print(f"note: {describe_interruption(before, replies)}", file=sys.stderr)
+            found = read_rows(store, before)
+            replies, tokens = found.replies, found.tokens
+    print(f"note: {describe_interruption(before, replies, tokens)}", file=sys.stderr)
 
 
-def describe_interruption(run: "StoredRun", replies: int | None = None) -> str:
+def describe_interruption(run: StoredRun, replies: int, tokens: int) -> str:
     """Return the line about an interrupted run."""
-    count = run.replies if replies is None else replies
-    told = f" after {count:,} {'reply' if count == 1 else 'replies'}" if count else ""
-    return f"run {run.id} was interrupted{told}; resume with: sexplang runs resume {run.id}"
+    told = f" after {replies:,} {'reply' if replies == 1 else 'replies'}" if replies else ""
+    cost = f" ({tokens:,} tokens)" if tokens else ""
+    return f"run {run.id} was interrupted{told}{cost}; resume with: sexplang runs resume {run.id}"
 
 
 def _tell_failure(refusal: Refusal) -> None:

@@ -16,10 +16,13 @@ from sexplang.terms.classes.node import define, field
 from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import dump
 
-VERSION = 6
+VERSION = 7
 """1 had rows without arguments, and no notes. 2 had no prices and no rows for attempts. 3 had no
 partial replies of withdrawn calls. 4 was the last of the first edition of the language. 5 had no
-checksums and no rows for other withdrawn requests."""
+checksums and no rows for other withdrawn requests. 6 had no terms."""
+
+CHECKED = 6
+"""The first version whose lines have checksums. It can still be repeated."""
 
 FIRST_OF_EDITION = 5
 """The first version of this edition of the language. In an earlier edition the same program has

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any
 
 from sexplang.runtime.journal.checksum_chain import KEY, read_checksum
-from sexplang.runtime.journal.json_lines import FIRST_OF_EDITION, VERSION
+from sexplang.runtime.journal.json_lines import CHECKED, FIRST_OF_EDITION, VERSION
 from sexplang.runtime.journal.rows import ATTEMPT, CUT, Row
 from sexplang.runtime.journal.shared_payloads import PayloadRestorer
 from sexplang.runtime.models.prices import AnsweringModel, Rates
@@ -20,7 +20,7 @@ from sexplang.terms.json.tagged import unpack
 from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.value import Record
 
-NOTES = ("begins", "ends", "retries", "withdrawn", "prices", "named", "zones")
+NOTES = ("begins", "ends", "retries", "withdrawn", "prices", "named", "zones", "terms")
 """First keys of lines that are not rows."""
 
 WRONG = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
@@ -79,6 +79,8 @@ class Recording:
     version: int = VERSION
     zones: str | None = None
     """The version of the time zones, if the run used any."""
+    terms: dict[str, Any] | None = None
+    """The terms of the run, as its host gave them."""
 
 
 def read_recording(path: str) -> Recording:
@@ -103,7 +105,15 @@ def read_recording(path: str) -> Recording:
     for entry in reading.entries.values():
         entry.below.sort(key=_order)
     entries = [*reading.entries.values()]
-    known = reading.unmade, reading.prices, reading.answers, bool(torn), version, reading.zones
+    known = (
+        reading.unmade,
+        reading.prices,
+        reading.answers,
+        bool(torn),
+        version,
+        reading.zones,
+        reading.terms,
+    )
     return Recording(path, run, reading.entries[0], reading.rows, entries, *known)
 
 
@@ -126,7 +136,7 @@ def lines(path: str, torn: Callable[[int], object] | None = None) -> Iterator[tu
                     chain.check(at, text)
                     raise
                 if at == 1:
-                    chain.has_sums = KEY in line or line["sexplang-journal"] == VERSION
+                    chain.has_sums = KEY in line or CHECKED <= line["sexplang-journal"] <= VERSION
                 chain.check(at, text)
                 if at == 1:
                     _check_version(path, line["sexplang-journal"])
@@ -193,7 +203,7 @@ OLD = "it was made by an earlier version: its lines have no checksums, and it is
 def check_age(path: str, version: int) -> None:
     """Raise a Refusal `recording-too-old` for a recording that this version of sexplang cannot
     replay."""
-    if version == VERSION:
+    if version >= CHECKED:
         return
     words, hint = (
         f"an earlier version ({version} of recordings, this is {VERSION}): its lines have no "
@@ -268,6 +278,7 @@ class _Reader:
     prices: dict[str, Rates | None] = field(factory=dict)
     answers: dict[str | None, AnsweringModel] = field(factory=dict)
     zones: str | None = None
+    terms: dict[str, Any] | None = None
     _requests: dict[str, Entry] = field(factory=dict)
     """Entries of requests without a reply, by request id."""
     _whole: PayloadRestorer = field(factory=PayloadRestorer)
@@ -289,6 +300,8 @@ class _Reader:
             self.answers |= read_answer(line)
         elif "zones" in line:
             self.zones = _text(line["zones"])
+        elif "terms" in line:
+            self.terms = dict(line["terms"])
         else:
             self.entries[line["retries"]].retries.append(_error(line["error"]))
 

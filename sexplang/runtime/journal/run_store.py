@@ -127,6 +127,22 @@ class RunStore:
             )
             return [StoredRun(*each) for each in told]
 
+    def find_old(self, until: float) -> list[StoredRun]:
+        """Return the runs that ended, or of which nothing more is known, before a time."""
+        with explain(self.path):
+            asked = f"select {_COLUMNS} from runs where coalesce(ended, began) < ?"
+            return [StoredRun(*each) for each in self.db.execute(asked, (until,))]
+
+    def find_before(self, run: StoredRun) -> StoredRun | None:
+        """Return the run of the same command in the same project before this one."""
+        with explain(self.path):
+            found = self.db.execute(
+                f"select {_COLUMNS} from runs where project = ? and command = ? and n < ? "
+                "order by n desc limit 1",
+                (run.project, run.command, run.n),
+            ).fetchone()
+        return None if found is None else StoredRun(*found)
+
     def is_alive(self, run: StoredRun) -> bool:
         """Whether a process drives the run."""
         if run.state != RUNNING:

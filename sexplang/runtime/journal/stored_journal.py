@@ -16,7 +16,7 @@ from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import dump, pack, unpack
-from sexplang.terms.values.value import Fault, Value
+from sexplang.terms.values.value import Fault, Record, Value
 
 KEPT_NOTES = ("zones", "rates")
 """First keys of the notes that a fold needs."""
@@ -76,7 +76,6 @@ class StoredJournal:
         arguments = pack(row.arguments)
         if row.operation == "model":
             arguments = self._blobs.shorten(arguments, row.arguments)
-        usage = row.usage
         self._add(
             {
                 "id": row.id,
@@ -91,9 +90,7 @@ class StoredJournal:
         )
         self.open.pop(row.id, None)
         self.replies += row.operation not in NO_REPLIES
-        for name in ("input_tokens", "output_tokens"):
-            count = usage.get(name)
-            self.tokens += count if type(count) is int else 0
+        self.tokens += count_tokens(row)
 
     def intend(self, requests: Sequence[Request], clock: float) -> None:
         at = time()
@@ -210,6 +207,12 @@ class StoredJournal:
         self.on_failure(refusal)
 
 
+def count_tokens(row: Row) -> int:
+    """Return the tokens of a row, input and output."""
+    counts = [row.usage.get(name) for name in ("input_tokens", "output_tokens")]
+    return sum([count for count in counts if isinstance(count, int)])
+
+
 _ENTRY = "insert into entries values (?, ?, ?, ?)"
 _BLOB = "insert or ignore into blobs values (?, ?, ?)"
 
@@ -237,13 +240,15 @@ class StoredRows:
 
     def cut(self, kept: int) -> None:
         """Remove the rows from one that ended the run: a cancellation, or a reply. The requests
-        that were under way then are open again; that of the reply is over."""
+        that were under way then are open again. That of the reply is over only if it failed."""
         gone = self.rows[kept:]
         del self.rows[kept:]
-        for row in gone if gone and gone[0].operation == CANCEL else gone[1:]:
-            if row.id in self._closed:
+        for row in gone:
+            is_over = row is gone[0] and row.failed and not _is_in_doubt(row)
+            if row.id in self._closed and not is_over:
                 self.open[row.id] = self._closed.pop(row.id)
         self.replies -= sum(row.operation not in NO_REPLIES for row in gone)
+        self.tokens -= sum(map(count_tokens, gone))
 
     def take(self, line: dict[str, Any], blobs: BlobReader) -> None:
         """Add a line."""
@@ -283,7 +288,13 @@ class StoredRows:
         self.rows.append(row)
         if row.id in self.open:
             self._closed[row.id] = self.open.pop(row.id)
+        self.tokens += count_tokens(row)
         self.replies += row.operation not in NO_REPLIES
+
+
+def _is_in_doubt(row: Row) -> bool:
+    """Whether a request failed because nobody knows whether it was performed."""
+    return isinstance(row.reply, Record) and row.reply.fields.get("reason") == "in-doubt"
 
 
 def read_rows(store: RunStore, run: StoredRun, *, whole: bool = False) -> StoredRows:

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from sexplang.terms.classes.node import attributes, define, field, frozen
 from sexplang.terms.model.roles import Models
+from sexplang.terms.quota import STEPS
 from sexplang.terms.values.value import Value
 
 Prices = Literal["table", "function", "none"]
@@ -57,7 +58,7 @@ class Terms:
         from sexplang.terms.json.tagged import pack  # few runs are kept
 
         return {
-            "version": self.version,
+            "steps": STEPS,
             "program": self.program,
             "sources": [name for name, _ in self.sources],
             "inputs": pack(self.inputs),

@@ -159,14 +159,7 @@ def resume_run(
     run = store.find(run.id)
     if run.state == DONE:
         raise refuse("run-ended", f"the run {run.id} has ended", hint="run the program again")
-    header = _read_header(run)
-    terms = read_terms(header, _sources_of(program))
-    if header["program"] != terms.program:
-        raise refuse(
-            "program-changed",
-            f"the program of run {run.id} has changed since it began",
-            hint="put its files back as they were, or run the program anew",
-        )
+    terms = read_header(run, program)
     found, outcome, kept = _restore(store, run, program, terms, held, has_tasks, use_snapshot)
     requests = outcome.requests if isinstance(outcome, Suspended) else ()
     doubts = find_doubts(requests, found.open, replay or {})
@@ -249,19 +242,25 @@ def _restore(
     return found, fold(start(), found.rows, goes_on=True), None
 
 
-def _read_header(run: StoredRun) -> dict[str, Any]:
+def read_header(run: StoredRun, program: Program) -> Terms:
+    """Return the terms of a stored run. Raises a Refusal `program-changed` or `bad-store`."""
     try:
-        header: dict[str, Any] = json.loads(run.header)
+        header = json.loads(run.header)
         Limits(**header["limits"])
-        read_terms(header, ())
-        header["program"]
+        terms, known = read_terms(header, _sources_of(program)), header["program"]
     except (ValueError, TypeError, KeyError) as wrong:
         raise refuse(
             "bad-store",
             f"the header of run {run.id} cannot be read",
             hint="run the program again; sexplang runs list shows other runs",
         ) from wrong
-    return header
+    if known != terms.program:
+        raise refuse(
+            "program-changed",
+            f"the program of run {run.id} has changed since it began",
+            hint="put its files back as they were, or run the program anew",
+        )
+    return terms
 
 
 def _sources_of(program: Program) -> tuple[tuple[str, str], ...]:

@@ -116,3 +116,17 @@ def test_a_store_that_cannot_be_written_ends_only_runs_that_must_be_kept(folder)
     assert (0, True) == (free.returncode, "warning: this run is not kept" in free.stderr)
     named = command(folder, *ask, "--run-id", "night")
     assert (1, True) == (named.returncode, "store-failed" in named.stderr)
+
+
+def test_a_report_is_made_of_a_kept_run(folder):
+    """The tree of work follows from the rows; nothing is performed."""
+    ask = ("run", "p.sexp", "--allow-run", "sh", "--run-id", "night")
+    command(folder, *ask, "--record", "run.jsonl")
+    recorded = json.loads(command(folder, "runs", "report", "run.jsonl", "--json").stdout)
+    kept = json.loads(command(folder, "runs", "report", "night", "--json").stdout)
+    for told in (recorded, kept):
+        for row in told["rows"]:
+            del row["started"], row["ended"], row["seconds"]
+        del told["seconds"]
+    assert recorded == kept
+    assert 4 == len(steps(folder))

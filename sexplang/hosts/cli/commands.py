@@ -525,7 +525,7 @@ def _resume(
 
 
 @_runs.command("report", epilog=_RUNS_EXAMPLES, short_help="Make a page of a recorded run.")
-@click.argument("recording", metavar="RECORDING")
+@click.argument("recording", metavar="RECORDING|ID")
 @click.option("-o", "--output", "to", metavar="FILE.html", help="The page; - is standard output.")
 @click.option("--json", "as_json", is_flag=True, help="Write the rows as one JSON document.")
 def _report(recording: str, to: str | None, as_json: bool) -> int:
@@ -533,9 +533,18 @@ def _report(recording: str, to: str | None, as_json: bool) -> int:
     what they replied, what it cost and what went wrong. The page needs no network and no other
     file.
     """
+    from tempfile import TemporaryDirectory
+
     from sexplang.hosts.report import report
 
-    return report(recording, to, as_json=as_json)
+    if os.path.exists(recording) or not re.fullmatch(r"[\w.-]{4,64}", recording):
+        return report(recording, to, as_json=as_json)
+    from sexplang.hosts.cli.stored_runs import export
+
+    with TemporaryDirectory() as folder:
+        made = os.path.join(folder, f"{recording}.jsonl")
+        status = export(recording, made)
+        return status or report(made, to, as_json=as_json)
 
 
 @_group.command("guide", epilog=_GUIDE_EXAMPLES, short_help="Print the language, for a model.")

@@ -148,11 +148,8 @@ def resume(
         settings, text = read_command(run)
         if not (as_recorded or _is_own(store)):
             return _ask_for_words(run, settings)
-        os.chdir(run.project)
+        source, program = _build(run, settings, text)
         settings = evolve(settings, json=as_json or settings.json, quiet=quiet, run_id=run.id)
-        source = _source_of(settings, text)
-        folder = folder_of(settings.file) if settings.file not in (None, "-") else settings.folder
-        program = build_program(source, folder, settings.allow_read)
         budget = budget_of(settings.budget) if settings.budget is not None else None
 
         def go_on(program: Program, limits: "Limits | None") -> ResumedRun:
@@ -178,6 +175,37 @@ def resume(
         )
     finally:
         store.close()
+
+
+def _build(run: StoredRun, settings: Settings, text: str | None) -> tuple[Source, Program]:
+    """Return the program of a run, in the folder where it began. Raises Diagnostics, OSError."""
+    os.chdir(run.project)
+    source = _source_of(settings, text)
+    folder = folder_of(settings.file) if settings.file not in (None, "-") else settings.folder
+    return source, build_program(source, folder, settings.allow_read)
+
+
+def export(id: str, to: str) -> int:
+    """Write a run of the person's store to a new file as a recording; return the exit status."""
+    from sexplang.runs.exported_run import export_run
+
+    here = os.getcwd()
+    try:
+        store = _open(None)
+        try:
+            run = store.find(id)
+            _, program = _build(run, *read_command(run))
+            export_run(store, run, program, to, has_tasks=has_tasks(program))
+        finally:
+            os.chdir(here)
+            store.close()
+    except (Refusal, Diagnostics) as problem:
+        return _say_problem(problem)
+    except (OSError, ValueError, TypeError, KeyError):
+        hint = "run the program again; sexplang runs list shows other runs"
+        title = f"the command of run {id} cannot be repeated"
+        return _say_problem(Diagnostics([Diagnostic("bad-store", title, hint=hint)]))
+    return DONE
 
 
 def _is_own(store: RunStore) -> bool:

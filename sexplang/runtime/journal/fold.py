@@ -46,7 +46,7 @@ def fold(outcome: Any, rows: Iterable[Row], *, goes_on: bool = False) -> Any:
     rows = [*rows]
     slice = find_slice(rows)
     last = find_slice(rows, is_last=True) if goes_on else slice
-    for _, after in _steps(outcome, rows, slice, last):
+    for _, after in fold_steps(outcome, rows, slice, last):
         outcome = after
     return outcome if goes_on else _compute(outcome, None, slice)
 
@@ -60,13 +60,13 @@ def find_failure(outcome: Any, rows: Iterable[Row]) -> int | None:
     for at, row in enumerate(rows):
         if row.operation == CANCEL:
             return at
-    for at, after in _steps(outcome, rows, find_slice(rows), find_slice(rows)):
+    for at, after in fold_steps(outcome, rows, find_slice(rows), find_slice(rows)):
         if isinstance(after, Failed) or state_of(after).scheduler.failing is not None:
             return at
     return None
 
 
-def _steps(outcome: Any, rows: list[Row], slice: Any, last: Any) -> Iterator[tuple[int, Any]]:
+def fold_steps(outcome: Any, rows: list[Row], slice: Any, last: Any) -> Iterator[tuple[int, Any]]:
     """Yield each row's index and the outcome after it. Rows of withdrawals belong to the row before
     them."""
     until = max([at for at, row in enumerate(rows) if row.operation != CUT], default=0)

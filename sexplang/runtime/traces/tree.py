@@ -4,7 +4,7 @@ The parent of a span is the work in the context of its request. The order of exe
 effect.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,8 @@ class Trace:
     spans: "Sink"
     since: float | None = None
     """The start of the run in seconds since the epoch; None is now."""
+    clock: Callable[[], float] | None = None
+    """Return the time of what is told, in seconds since the epoch; by default it is now."""
     _open: dict[str, _Node] = field(factory=dict)
     """Open requests and works, by id."""
     _works: dict[str, _Node] = field(factory=dict)
@@ -143,7 +145,7 @@ class Trace:
 
     def _now(self) -> float:
         """Return the seconds since the epoch; within a run they never decrease."""
-        return self._offset + monotonic()
+        return self._offset + monotonic() if self.clock is None else self.clock()
 
     def _begin(self, work: Work, path: Path, at: float) -> None:
         parent = self._parent(path, work.parent, at)

@@ -146,7 +146,7 @@ def test_outcomes_have_the_attributes_of_the_specification():
     failed = waiting.cancel()
     done = sexplang.start(sexplang.build("7"))
 
-    assert {"requests", "withdrawn", "resume", "fail", "cancel"} == public(waiting)
+    assert {"requests", "withdrawn", "passed", "resume", "fail", "cancel"} == public(waiting)
     assert {"value", "withdrawn", "accounts"} == public(done)
     named = {"error", "reason", "details", "trail", "withdrawn", "accounts"}
     assert named == public(failed) - public(Exception())

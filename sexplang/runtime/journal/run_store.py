@@ -6,15 +6,17 @@ intents as JSON lines, with a checksum that continues that of the entry before.
 
 import fcntl
 import os
-import sqlite3
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from time import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.classes.node import define, field, frozen
+
+if TYPE_CHECKING:
+    import sqlite3  # loaded when a run does something that is worth keeping
 
 VERSION = 1
 _APPLICATION = 0x73787072
@@ -75,7 +77,7 @@ class RunStore:
     """An open store."""
 
     path: str
-    db: sqlite3.Connection
+    db: "sqlite3.Connection"
     is_new: bool = False
     """Whether the file was made just now."""
     _locks: dict[str, int] = field(factory=dict)
@@ -84,6 +86,8 @@ class RunStore:
         """Add a run and lock it. Raises a Refusal `run-exists`."""
         if not self.lock(id):
             raise refuse_busy(id)
+        from sqlite3 import IntegrityError
+
         with explain(self.path):
             try:
                 self.db.execute(
@@ -91,7 +95,7 @@ class RunStore:
                     "values (?, ?, ?, ?, ?, ?, ?)",
                     (id, project, name, command, header, RUNNING, time()),
                 )
-            except sqlite3.IntegrityError:
+            except IntegrityError:
                 self.unlock(id)
                 raise refuse(
                     "run-exists",
@@ -201,7 +205,7 @@ class RunStore:
         try:
             yield
         except BaseException:
-            with suppress(sqlite3.Error):
+            with suppress(Exception):  # what went wrong first is told
                 self.db.execute("rollback")
             raise
         self.db.execute("commit")
@@ -227,7 +231,9 @@ def open_store(path: str, *, must_exist: bool = False) -> RunStore:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         elif not stat.S_ISREG(os.stat(path).st_mode):
             raise OSError(None, "it is no file")
-        db = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
+        from sqlite3 import connect
+
+        db = connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
         try:
             _prepare(db, path)
         except BaseException:
@@ -236,7 +242,7 @@ def open_store(path: str, *, must_exist: bool = False) -> RunStore:
     return RunStore(path, db, is_new)
 
 
-def _prepare(db: sqlite3.Connection, path: str) -> None:
+def _prepare(db: "sqlite3.Connection", path: str) -> None:
     """Set a connection up, and make the tables of a new file."""
     identity = _identity(db)
     if identity == (0, 0, 0):
@@ -261,7 +267,7 @@ def _prepare(db: sqlite3.Connection, path: str) -> None:
     db.execute("pragma synchronous = full")
 
 
-def _identity(db: sqlite3.Connection) -> tuple[int, int, int]:
+def _identity(db: "sqlite3.Connection") -> tuple[int, int, int]:
     """Return application, version and number of tables, all of one state."""
     found: tuple[int, int, int] = db.execute(
         "select application_id, user_version, (select count(*) from sqlite_master) "
@@ -273,10 +279,12 @@ def _identity(db: sqlite3.Connection) -> tuple[int, int, int]:
 @contextmanager
 def explain(path: str) -> Iterator[None]:
     """Turn an error of SQLite or of a file into a Refusal."""
+    from sqlite3 import DatabaseError
+
     try:
         yield
-    except sqlite3.DatabaseError as error:
-        is_bad = type(error) is sqlite3.DatabaseError
+    except DatabaseError as error:
+        is_bad = type(error) is DatabaseError
         raise refuse(
             "bad-store" if is_bad else "store-failed",
             f"the store of runs {path} cannot be used: {error}",

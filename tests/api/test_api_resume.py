@@ -3,6 +3,7 @@
 import json
 import sqlite3
 import time
+import zlib
 
 import pytest
 
@@ -252,3 +253,30 @@ def test_a_decision_against_a_request_is_asked_again(tmp_path):
     assert "in-doubt" == reason_of(resumed, store, replay={"*": "never"})
     assert "in-doubt" == reason_of(resumed, store)
     assert ([10, 20, 30], [2, 3]) == resumed(store, replay={"act": "safe"})
+
+
+def test_no_credential_is_in_a_store(tmp_path, monkeypatch):
+    """Not in the header, the rows, the messages, a snapshot, or the error that ended the run."""
+    from sexplang.runtime.journal import stored_journal
+
+    key = "sk-ant-canary-0123456789abcdef"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", key)
+    monkeypatch.setattr(stored_journal, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(stored_journal, "SNAPSHOT_SHARE", 0.0)
+    store = tmp_path / "runs.db"
+    program = """
+        (define-input word)
+        (defatom say (params text) (instructions "Say {{text}}"))
+        (define held (list word (act 1) (say word) (act 2)))
+        (act 3) (raise (str held))"""
+    effects = {"act": lambda n: f"{key} {n}"}
+    given = {"store": store, "effects": effects, "inputs": {"word": key}, "run_id": "r"}
+    reason_of(sexplang.run, program, model=lambda payload: f"said {key}", **given)
+    with sqlite3.connect(store) as db:
+        (count,) = db.execute("select count(*) from snapshots").fetchone()
+        kept = db.execute("select data from snapshots").fetchall()
+    assert 1 == count
+    texts = [file.read_bytes() for file in tmp_path.iterdir() if file.is_file()]
+    texts += [zlib.decompress(data) for (data,) in kept]
+    assert len(texts) >= 2
+    assert not any(key.encode() in text for text in texts)

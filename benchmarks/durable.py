@@ -31,7 +31,6 @@ from typing import Any, TypedDict
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import sexplang
-from sexplang.machine import frozen_runs
 from sexplang.runtime.journal.stored_journal import StoredJournal
 
 REPLY = "x" * 200
@@ -214,6 +213,101 @@ def measure_thaw(folder: str, options: argparse.Namespace) -> bool:
     return told("thaw of 10,000 branches / 1,000", found, THAW)
 
 
+TALK = """(defatom chat (params (text string)) (instructions "Answer at length. {{text}}"))
+(define (talk r n) (if (= n 0) "done" (talk (continue r (string-append SAID (str n))) (- n 1))))
+(talk (call-task chat "hello") N)"""
+
+
+def measure_space(folder: str, options: argparse.Namespace) -> bool:
+    """The bytes of a conversation in the store, as a quotient to those of what was said."""
+    parts: set[str] = set()
+    replies: list[str] = []
+
+    def reply(request: dict[str, Any]) -> str:
+        for key, part in request.items():
+            for each in part if key == "messages" else (part,):
+                parts.add(json.dumps(each, ensure_ascii=False))
+        replies.append(f"{len(replies)}: " + "I would have some more tea. " * 28)
+        return replies[-1]
+
+    said = json.dumps("And what of the tea? " * 14)
+    program = built(TALK.replace("SAID", said), options.turns - 1)
+    path = os.path.join(folder, "talk.db")
+    sexplang.run(program, model=reply, store=path, run_id="talk")
+    db = sqlite3.connect(path)
+    for table in ("entries", "blobs", "snapshots"):
+        (size,) = db.execute(f"select coalesce(sum(length(data)), 0) from {table}").fetchone()
+        print(f"{table:58}{size:8,} bytes")
+    db.close()
+    payload = sum(len(each.encode()) for each in [*parts, *replies])
+    print(f"{'what was said':58}{payload:8,} bytes")
+    return told("the store's file / what was said", [os.path.getsize(path) / payload], SPACE)
+
+
+def time_dbos(folder: str, count: int) -> float:
+    """Return the seconds of a step of a DBOS workflow with SQLite."""
+    from dbos import DBOS
+
+    url = f"sqlite:///{os.path.join(folder, 'dbos.sqlite')}"
+    DBOS(config={"name": "durable", "system_database_url": url, "log_level": "ERROR"})
+
+    @DBOS.step()
+    def ask(n: int) -> str:
+        return REPLY
+
+    @DBOS.workflow()
+    def walk(count: int) -> None:
+        for n in range(count):
+            ask(n)
+
+    DBOS.launch()
+    walk(10)
+    spent = wall(lambda: walk(count))
+    DBOS.destroy()
+    return spent / count
+
+
+class Walk(TypedDict):
+    left: int
+    reply: str
+
+
+def time_langgraph(folder: str, count: int) -> float:
+    """Return the seconds of a node of a graph with the SQLite checkpointer, written before the next
+    node begins."""
+    from langgraph.checkpoint.sqlite import SqliteSaver
+    from langgraph.graph import END, START, StateGraph
+
+    def ask(state: Walk) -> Walk:
+        return {"left": state["left"] - 1, "reply": REPLY}
+
+    graph = StateGraph(Walk)
+    graph.add_node("ask", ask)
+    graph.add_edge(START, "ask")
+    graph.add_conditional_edges("ask", lambda state: "ask" if state["left"] else END)
+    with SqliteSaver.from_conn_string(os.path.join(folder, "graph.db")) as saver:
+        compiled = graph.compile(checkpointer=saver)
+        given: Walk = {"left": count, "reply": ""}
+        config: Any = {"configurable": {"thread_id": "1"}, "recursion_limit": count + 10}
+        spent = wall(lambda: compiled.invoke(given, config, durability="sync"))
+    return spent / count
+
+
+def measure_others(folder: str, options: argparse.Namespace) -> bool:
+    """A durable effect, and a step of others, as a quotient to a bare insert."""
+    count, path = 300, os.path.join(folder, "line.db")
+    line = built(STRAIGHT, count)
+    kept = wall(lambda: sexplang.run(line, effects={"ask": answer}, store=path, run_id="line"))
+    bare = insert_bare(os.path.join(folder, "bare.db"), entries(path))
+    told("sexplang, the whole effect / bare insert", [kept / count / bare])
+    for name, measure in (("DBOS", time_dbos), ("LangGraph", time_langgraph)):
+        try:
+            told(f"{name}, a step / bare insert", [measure(folder, count) / bare])
+        except ImportError as missing:
+            print(f"{name}: {missing}")
+    return True
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="What durable runs cost.")
     parser.add_argument("what", choices=MEASURES)
@@ -227,7 +321,13 @@ def main() -> int:
         return 0 if MEASURES[options.what](folder, options) else 1
 
 
-MEASURES = {"effects": measure_effects, "resume": measure_resume, "thaw": measure_thaw}
+MEASURES = {
+    "effects": measure_effects,
+    "resume": measure_resume,
+    "thaw": measure_thaw,
+    "space": measure_space,
+    "others": measure_others,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

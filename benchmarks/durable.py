@@ -15,6 +15,7 @@ there.
 
 import argparse
 import asyncio
+import gc
 import json
 import os
 import sqlite3
@@ -26,11 +27,12 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any, TypedDict
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import sexplang
+from benchmarks.durable_others import run_dbos, run_langgraph
 from sexplang.runtime.journal.stored_journal import StoredJournal
 
 REPLY = "x" * 200
@@ -63,6 +65,7 @@ async def answer_later(n: int) -> str:
 
 def wall(function: Callable[[], Any]) -> float:
     """Seconds of a call, on the clock of the wall: a sync waits for the disk."""
+    gc.collect()
     begun = perf_counter()
     function()
     return perf_counter() - begun
@@ -105,6 +108,7 @@ def measure_effects(folder: str, options: argparse.Namespace) -> bool:
     added: list[float] = []
     spread: list[float] = []
     syncs: list[float] = []
+    later: Effects = {"ask": answer_later}
     for at in range(options.rounds + 1):
         path = os.path.join(folder, f"line{at}.db")
         plain = wall(lambda: sexplang.run(line, effects={"ask": answer}))
@@ -114,7 +118,6 @@ def measure_effects(folder: str, options: argparse.Namespace) -> bool:
             )
         )
         bare = insert_bare(os.path.join(folder, f"bare{at}.db"), entries(path))
-        later: Effects = {"ask": answer_later}
         path = os.path.join(folder, f"wide{at}.db")
         plain_wide = wall(lambda: sexplang.run(wide, effects=later))
         kept_wide = wall(
@@ -244,55 +247,6 @@ def measure_space(folder: str, options: argparse.Namespace) -> bool:
     return told("the store's file / what was said", [os.path.getsize(path) / payload], SPACE)
 
 
-def time_dbos(folder: str, count: int) -> float:
-    """Return the seconds of a step of a DBOS workflow with SQLite."""
-    from dbos import DBOS
-
-    url = f"sqlite:///{os.path.join(folder, 'dbos.sqlite')}"
-    DBOS(config={"name": "durable", "system_database_url": url, "log_level": "ERROR"})
-
-    @DBOS.step()
-    def ask(n: int) -> str:
-        return REPLY
-
-    @DBOS.workflow()
-    def walk(count: int) -> None:
-        for n in range(count):
-            ask(n)
-
-    DBOS.launch()
-    walk(10)
-    spent = wall(lambda: walk(count))
-    DBOS.destroy()
-    return spent / count
-
-
-class Walk(TypedDict):
-    left: int
-    reply: str
-
-
-def time_langgraph(folder: str, count: int) -> float:
-    """Return the seconds of a node of a graph with the SQLite checkpointer, written before the next
-    node begins."""
-    from langgraph.checkpoint.sqlite import SqliteSaver
-    from langgraph.graph import END, START, StateGraph
-
-    def ask(state: Walk) -> Walk:
-        return {"left": state["left"] - 1, "reply": REPLY}
-
-    graph = StateGraph(Walk)
-    graph.add_node("ask", ask)
-    graph.add_edge(START, "ask")
-    graph.add_conditional_edges("ask", lambda state: "ask" if state["left"] else END)
-    with SqliteSaver.from_conn_string(os.path.join(folder, "graph.db")) as saver:
-        compiled = graph.compile(checkpointer=saver)
-        given: Walk = {"left": count, "reply": ""}
-        config: Any = {"configurable": {"thread_id": "1"}, "recursion_limit": count + 10}
-        spent = wall(lambda: compiled.invoke(given, config, durability="sync"))
-    return spent / count
-
-
 def measure_others(folder: str, options: argparse.Namespace) -> bool:
     """A durable effect, and a step of others, as a quotient to a bare insert."""
     count, path = 300, os.path.join(folder, "line.db")
@@ -300,7 +254,7 @@ def measure_others(folder: str, options: argparse.Namespace) -> bool:
     kept = wall(lambda: sexplang.run(line, effects={"ask": answer}, store=path, run_id="line"))
     bare = insert_bare(os.path.join(folder, "bare.db"), entries(path))
     told("sexplang, the whole effect / bare insert", [kept / count / bare])
-    for name, measure in (("DBOS", time_dbos), ("LangGraph", time_langgraph)):
+    for name, measure in (("DBOS", run_dbos), ("LangGraph", run_langgraph)):
         try:
             told(f"{name}, a step / bare insert", [measure(folder, count) / bare])
         except ImportError as missing:

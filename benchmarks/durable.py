@@ -206,17 +206,18 @@ def measure_thaw(folder: str, options: argparse.Namespace) -> bool:
     for program in programs:
         outcome = sexplang.start(program)
         assert isinstance(outcome, sexplang.Suspended)
-        frozen.append(json.dumps(sexplang.freeze(outcome)))
+        frozen.append(sexplang.freeze(outcome))
     for _ in range(options.rounds):
         one, other = [
-            wall(lambda each=each, data=data: sexplang.thaw(each, json.loads(data)))  # type: ignore[misc]
+            wall(lambda each=each, data=data: sexplang.thaw(each, data))  # type: ignore[misc]
             for each, data in zip(programs, frozen, strict=True)
         ]
         found.append(other / one)
     return told("thaw of 10,000 branches / 1,000", found, THAW)
 
 
-TALK = """(defatom chat (params (text string)) (instructions "Answer at length. {{text}}"))
+TALK = """(defatom chat (params (text string)) (model "gpt-4.1")
+  (instructions "Answer at length. {{text}}"))
 (define (talk r n) (if (= n 0) "done" (talk (continue r (string-append SAID (str n))) (- n 1))))
 (talk (call-task chat "hello") N)"""
 

@@ -25,6 +25,8 @@ _APPLICATION = 0x73787072
 BUSY = 60
 """Seconds to wait for another process that writes."""
 
+# The tables keep their rowid: without it, SQLite gives each row of more than a quarter page one or
+# more pages of its own.
 _SCHEMA = """
 create table runs (
     n integer primary key, id text not null unique, project text not null, name text not null,
@@ -36,10 +38,10 @@ create index runs_by_project on runs (project, began);
 create table entries (
     run integer not null, seq integer not null, data blob not null, checksum blob not null,
     primary key (run, seq)
-) strict, without rowid;
+) strict;
 create table blobs (
     run integer not null, digest blob not null, data blob not null, primary key (run, digest)
-) strict, without rowid;
+) strict;
 create table snapshots (
     run integer primary key, seq integer not null, data blob not null, checksum blob not null
 ) strict;

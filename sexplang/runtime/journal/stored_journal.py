@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
-from time import thread_time, time
+from time import monotonic, thread_time, time
 from typing import Any
 
 from sexplang.guards.secrets import redact
@@ -66,6 +66,9 @@ class StoredJournal:
     _since: float = field(factory=thread_time)
     _cost: float = 0.0
     """Seconds that the last snapshot took."""
+    _due: float = 0.0
+    """The monotonic time before which no snapshot is made. Reading the clock of the thread is
+    slow."""
 
     @property
     def run(self) -> StoredRun | None:
@@ -132,12 +135,15 @@ class StoredJournal:
         self.seq, self.before = self.seq + 1, checksum
 
     def snap(self, outcome: Any, clock: float) -> None:
-        spent = thread_time() - self._since
-        if self.freeze is None or self._is_off or spent < LEAST_SECONDS:
+        if monotonic() < self._due or self.freeze is None or self._is_off:
             return
-        if spent < SNAPSHOT_SHARE * self._cost or self._opened is None or self._lines:
+        if self._opened is None or self._lines:
             return
         began = thread_time()
+        left = max(LEAST_SECONDS, SNAPSHOT_SHARE * self._cost) - (began - self._since)
+        if left > 0:
+            self._due = monotonic() + left  # a thread computes no longer than time passes
+            return
         store, run = self._opened
         # A snapshot is a cache: without one, the whole journal is folded.
         with suppress(Fault, Refusal, ValueError, TypeError, RecursionError):

@@ -1,0 +1,294 @@
+"""Durable runs: what the store adds to an effect, to a resumption, and in space.
+
+Every figure is a quotient of two things that were measured in turns in the same process, on the
+same disk: medians over the rounds. The store lies in a new folder below `--folder`.
+
+    python benchmarks/durable.py effects [--folder .] [--rounds 7]
+    python benchmarks/durable.py resume [--most 100000]
+    python benchmarks/durable.py thaw
+    python benchmarks/durable.py space [--turns 500]
+    python benchmarks/durable.py others
+
+`others` needs `pip install dbos langgraph langgraph-checkpoint-sqlite`, and leaves out what is not
+there.
+"""
+
+import argparse
+import asyncio
+import gc
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import sexplang
+from benchmarks.durable_others import run_dbos, run_langgraph
+from sexplang.runtime.journal.stored_journal import StoredJournal
+
+REPLY = "x" * 200
+STRAIGHT = """(define-effect (ask n))
+(define (walk n) (if (= n 0) "done" (begin (ask n) (walk (- n 1)))))
+(walk N)"""
+BRANCHES = """(define-effect (ask n))
+(define (five n) (begin (ask n) (ask n) (ask n) (ask n) (ask n)))
+(length (par-map five (range N)))"""
+WAITING = "(define-effect (ask n))\n(par-map (lambda (n) (+ 1 (ask n))) (range N))"
+
+LINE, WIDE, RESUMED, COLD, SNAPSHOTS, THAW, SPACE = 1.6, 0.5, 1.5, 4.0, 1.1, 15.0, 1.5
+"""The bounds."""
+
+Effects = dict[str, Callable[..., Any]]
+
+
+def built(text: str, count: int) -> sexplang.Program:
+    return sexplang.build(text.replace("N", str(count)))
+
+
+def answer(n: int) -> str:
+    return REPLY
+
+
+async def answer_later(n: int) -> str:
+    await asyncio.sleep(0.001)
+    return REPLY
+
+
+def wall(function: Callable[[], Any]) -> float:
+    """Seconds of a call, on the clock of the wall: a sync waits for the disk."""
+    gc.collect()
+    begun = perf_counter()
+    function()
+    return perf_counter() - begun
+
+
+def told(name: str, found: list[float], bound: float | None = None) -> bool:
+    """Print quotients of the rounds. Return whether their median is within the bound."""
+    value = median(found)
+    limit = "" if bound is None else f"  (at most {bound:g})"
+    print(f"{name:58}{value:8.2f}  {min(found):.2f} to {max(found):.2f}{limit}", flush=True)
+    return bound is None or value <= bound
+
+
+def entries(path: str) -> list[bytes]:
+    """Return the data of all entries of a store."""
+    db = sqlite3.connect(path)
+    found = [bytes(each) for (each,) in db.execute("select data from entries order by run, seq")]
+    db.close()
+    return found
+
+
+def insert_bare(path: str, data: list[bytes]) -> float:
+    """Return the seconds of one autocommit insert with a full sync."""
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute("pragma journal_mode = wal")
+    db.execute("pragma synchronous = full")
+    db.execute("create table bare (n integer primary key, data blob not null) strict")
+    begun = perf_counter()
+    for each in data:
+        db.execute("insert into bare (data) values (?)", (each,))
+    spent = perf_counter() - begun
+    db.close()
+    return spent / len(data)
+
+
+def measure_effects(folder: str, options: argparse.Namespace) -> bool:
+    """What the journal adds to an effect, as a quotient to a bare insert of the same bytes."""
+    count, width = options.effects, 400
+    line, wide = built(STRAIGHT, count), built(BRANCHES, width)
+    added: list[float] = []
+    spread: list[float] = []
+    syncs: list[float] = []
+    later: Effects = {"ask": answer_later}
+    for at in range(options.rounds + 1):
+        path = os.path.join(folder, f"line{at}.db")
+        plain = wall(lambda: sexplang.run(line, effects={"ask": answer}))
+        kept = wall(
+            lambda path=path: sexplang.run(  # type: ignore[misc]
+                line, effects={"ask": answer}, store=path, run_id="line"
+            )
+        )
+        bare = insert_bare(os.path.join(folder, f"bare{at}.db"), entries(path))
+        path = os.path.join(folder, f"wide{at}.db")
+        plain_wide = wall(lambda: sexplang.run(wide, effects=later))
+        kept_wide = wall(
+            lambda path=path: sexplang.run(  # type: ignore[misc]
+                wide, effects=later, store=path, run_id="wide"
+            )
+        )
+        if at:  # the first round warms up
+            added.append((kept - plain) / count / bare)
+            spread.append((kept_wide - plain_wide) / (5 * width) / bare)
+            syncs.append(bare * 1e6)
+    told("a bare insert, µs", syncs)
+    is_within = told("a durable effect in a straight line / bare insert", added, LINE)
+    return told("an effect of 400 branches / bare insert", spread, WIDE) and is_within
+
+
+class Stopped(BaseException):
+    """The process ends here."""
+
+
+def stop_after(count: int) -> Callable[[int], str]:
+    left = count
+
+    def ask(n: int) -> str:
+        nonlocal left
+        if left == 0:
+            raise Stopped
+        left -= 1
+        return REPLY
+
+    return ask
+
+
+def go_until(program: sexplang.Program, path: str, count: int) -> None:
+    with suppress(Stopped):
+        sexplang.run(program, effects={"ask": stop_after(count)}, store=path, run_id="long")
+
+
+def go_on(program: sexplang.Program, path: str, more: int = 0) -> None:
+    """Resume a run up to its next effect, or for some effects more."""
+    with suppress(Stopped):
+        sexplang.resume(
+            program, "long", store=path, replay={"*": "safe"}, effects={"ask": stop_after(more)}
+        )
+
+
+def start_cold() -> None:
+    command = [sys.executable, "-m", "sexplang", "run", "-e", "1"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def measure_resume(folder: str, options: argparse.Namespace) -> bool:
+    """What a resumption takes after few and many effects, and what snapshots add to a run."""
+    few, many = built(STRAIGHT, 10**6), built(STRAIGHT, 10**6)
+    short, long = os.path.join(folder, "short.db"), os.path.join(folder, "long.db")
+    go_until(few, short, 1_000)
+    go_until(many, long, options.most)
+    ones: list[float] = []
+    others: list[float] = []
+    starts: list[float] = []
+    for _ in range(options.rounds):
+        one, other = wall(lambda: go_on(few, short)), wall(lambda: go_on(many, long))
+        ones.append(one)
+        others.append(other)
+        starts.append(other / wall(start_cold))
+        # The tail behind the newest snapshot has another length in each round.
+        go_on(few, short, 71)
+        go_on(many, long, 71)
+    quotient = [median(others) / median(ones)]
+    is_within = told(f"resume after {options.most:,} effects / after 1,000", quotient, RESUMED)
+    is_within &= told(f"resume after {options.most:,} effects / cold start", starts, COLD)
+
+    program, snap, added = built(STRAIGHT, 10**6), StoredJournal.snap, []
+    for at in range(options.rounds):
+        path = os.path.join(folder, f"snap{at}.db")
+        kept = wall(lambda path=path: go_until(program, path, 3_000))  # type: ignore[misc]
+        path = os.path.join(folder, f"none{at}.db")
+        StoredJournal.snap = lambda *_: None  # type: ignore[method-assign]
+        try:
+            none = wall(lambda path=path: go_until(program, path, 3_000))  # type: ignore[misc]
+        finally:
+            StoredJournal.snap = snap  # type: ignore[method-assign]
+        added.append(kept / none)
+    return told("a run with snapshots / without", added, SNAPSHOTS) and is_within
+
+
+def measure_thaw(folder: str, options: argparse.Namespace) -> bool:
+    """What it takes to thaw ten times as many branches."""
+    found: list[float] = []
+    programs = [built(WAITING, count) for count in (1_000, 10_000)]
+    frozen = []
+    for program in programs:
+        outcome = sexplang.start(program)
+        assert isinstance(outcome, sexplang.Suspended)
+        frozen.append(sexplang.freeze(outcome))
+    for _ in range(options.rounds):
+        one, other = [
+            wall(lambda each=each, data=data: sexplang.thaw(each, data))  # type: ignore[misc]
+            for each, data in zip(programs, frozen, strict=True)
+        ]
+        found.append(other / one)
+    return told("thaw of 10,000 branches / 1,000", found, THAW)
+
+
+TALK = """(defatom chat (params (text string)) (model "gpt-4.1")
+  (instructions "Answer at length. {{text}}"))
+(define (talk r n) (if (= n 0) "done" (talk (continue r (string-append SAID (str n))) (- n 1))))
+(talk (call-task chat "hello") N)"""
+
+
+def measure_space(folder: str, options: argparse.Namespace) -> bool:
+    """The bytes of a conversation in the store, as a quotient to those of what was said."""
+    parts: set[str] = set()
+    replies: list[str] = []
+
+    def reply(request: dict[str, Any]) -> str:
+        for key, part in request.items():
+            for each in part if key == "messages" else (part,):
+                parts.add(json.dumps(each, ensure_ascii=False))
+        replies.append(f"{len(replies)}: " + "I would have some more tea. " * 28)
+        return replies[-1]
+
+    said = json.dumps("And what of the tea? " * 14)
+    program = built(TALK.replace("SAID", said), options.turns - 1)
+    path = os.path.join(folder, "talk.db")
+    sexplang.run(program, model=reply, store=path, run_id="talk")
+    db = sqlite3.connect(path)
+    for table in ("entries", "blobs", "snapshots"):
+        (size,) = db.execute(f"select coalesce(sum(length(data)), 0) from {table}").fetchone()
+        print(f"{table:58}{size:8,} bytes")
+    db.close()
+    payload = sum(len(each.encode()) for each in [*parts, *replies])
+    print(f"{'what was said':58}{payload:8,} bytes")
+    return told("the store's file / what was said", [os.path.getsize(path) / payload], SPACE)
+
+
+def measure_others(folder: str, options: argparse.Namespace) -> bool:
+    """A durable effect, and a step of others, as a quotient to a bare insert."""
+    count, path = 300, os.path.join(folder, "line.db")
+    line = built(STRAIGHT, count)
+    kept = wall(lambda: sexplang.run(line, effects={"ask": answer}, store=path, run_id="line"))
+    bare = insert_bare(os.path.join(folder, "bare.db"), entries(path))
+    told("sexplang, the whole effect / bare insert", [kept / count / bare])
+    for name, measure in (("DBOS", run_dbos), ("LangGraph", run_langgraph)):
+        try:
+            told(f"{name}, a step / bare insert", [measure(folder, count) / bare])
+        except ImportError as missing:
+            print(f"{name}: {missing}")
+    return True
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="What durable runs cost.")
+    parser.add_argument("what", choices=MEASURES)
+    parser.add_argument("--folder", default=".")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--effects", type=int, default=1_000)
+    parser.add_argument("--most", type=int, default=100_000)
+    parser.add_argument("--turns", type=int, default=500)
+    options = parser.parse_args()
+    with TemporaryDirectory(dir=options.folder) as folder:
+        return 0 if MEASURES[options.what](folder, options) else 1
+
+
+MEASURES = {
+    "effects": measure_effects,
+    "resume": measure_resume,
+    "thaw": measure_thaw,
+    "space": measure_space,
+    "others": measure_others,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())

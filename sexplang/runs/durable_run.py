@@ -8,7 +8,7 @@ from time import time
 from typing import Any
 
 from sexplang.guards.secrets import KNOWN, redact, redact_text, silence
-from sexplang.machine import Failed, Limits, Outcome, Suspended
+from sexplang.machine import Failed, Limits, Outcome, Suspended, advance, state_of
 from sexplang.runs import assembly
 from sexplang.runtime.driver.deadlines import continue_waits
 from sexplang.runtime.driver.requests import Performer
@@ -161,6 +161,7 @@ def resume_run(
         raise refuse("run-ended", f"the run {run.id} has ended", hint="run the program again")
     terms = read_header(run, program)
     found, outcome, kept = _restore(store, run, program, terms, held, has_tasks, use_snapshot)
+    outcome = _compute_begun(outcome, found)
     requests = outcome.requests if isinstance(outcome, Suspended) else ()
     doubts = find_doubts(requests, found.open, replay or {})
     undecided = [each for each in doubts if each.decision == "ask"]
@@ -185,6 +186,23 @@ def resume_run(
         )
     served = found.replies
     return ResumedRun(run, terms, outcome, storage, found.clock, served, doubts, found.open)
+
+
+def _compute_begun(outcome: Outcome, found: StoredRows) -> Outcome:
+    """Compute until the requests that had begun are made again: only then their doubts are known.
+    The process that ended had computed so far."""
+    slice = find_slice(found.rows, is_last=True)
+    for _ in range(_MAX_SLICES):
+        if not isinstance(outcome, Suspended) or state_of(outcome).pause is None:
+            break
+        if found.open.keys() <= {each.id for each in outcome.requests}:
+            break
+        outcome = advance(outcome, slice)
+    return outcome
+
+
+_MAX_SLICES = 100_000
+"""Bound of the slices after which a request that had begun is looked for no longer."""
 
 
 def refuse_doubts(run: StoredRun, undecided: list[Doubt]) -> Refusal:

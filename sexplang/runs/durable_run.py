@@ -22,6 +22,7 @@ from sexplang.runtime.journal.run_store import (
     RUNNING,
     RunStore,
     StoredRun,
+    explain,
     open_store,
     refuse_busy,
 )
@@ -177,7 +178,7 @@ def resume_run(
     storage.open = dict(found.open)
     told = [each.plain() for each in doubts]
     storage.resume({"resumes": boot, "rows": kept, "at": time(), "doubts": told})
-    with store.transaction():
+    with explain(store.path), store.transaction():
         if kept is not None:
             store.db.execute("delete from snapshots where run = ?", (run.n,))
         store.db.execute(

@@ -427,7 +427,10 @@ class Run:
         try:
             self.journal.commit()
         except Refusal as refusal:
-            self._stop(refusal.error)
+            if isinstance(self.outcome, Suspended):
+                self._stop(refusal.error)
+            else:
+                self.outcome = Failed(refusal.error)
             return False
         if isinstance(self.outcome, Suspended) and self._pause is None:
             self.journal.snap(self.outcome, monotonic() - self._since)

@@ -54,14 +54,17 @@ def fold(outcome: Any, rows: Iterable[Row], *, goes_on: bool = False) -> Any:
 def find_failure(outcome: Any, rows: Iterable[Row]) -> int | None:
     """Return the index of the row that ended the run: the cancellation, or the first reply after
     which it failed; None if no row did."""
-    from sexplang.machine import Failed, state_of
+    from sexplang.machine import Failed, Suspended, state_of
 
     rows = [*rows]
     for at, row in enumerate(rows):
         if row.operation == CANCEL:
             return at
     for at, after in fold_steps(outcome, rows, find_slice(rows), find_slice(rows)):
-        if isinstance(after, Failed) or state_of(after).scheduler.failing is not None:
+        if isinstance(after, Suspended):
+            if state_of(after).scheduler.failing is not None:
+                return at
+        elif isinstance(after, Failed):
             return at
     return None
 

@@ -173,7 +173,7 @@ def _number_of(row: Any) -> str:
 
 
 def kill_and_resume(
-    name: str, folder: Path, random: Random, kills: int = 2, replay: str = "safe"
+    name: str, folder: Path, random: Random, kills: int = 3, replay: str = "safe"
 ) -> Any:
     """Run a program that is killed at random moments, and go on until it ends. Return its value."""
     value: list[Any] = []
@@ -182,7 +182,7 @@ def kill_and_resume(
         go_on(name, folder, replay)
 
     for _ in range(kills):
-        if in_child(work, random.random() * 0.12):
+        if in_child(work, random.random() * 0.04):
             break
     found = rows_of(folder)
     try:

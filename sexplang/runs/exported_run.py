@@ -43,6 +43,8 @@ def export_run(
     try:
         trace = Trace(RecordingSink(journal, run.name, terms.models), run.began, times)
         journal.note({"terms": terms.plain()})
+        if found.doubts:
+            journal.note({"doubts": found.doubts})
         trace.advance(outcome)
         before = outcome
         for at, after in fold_steps(outcome, rows, slice, slice):

@@ -69,6 +69,9 @@ def test_a_killed_run_goes_on(folder, number):
     assert f"resuming {id}: 1 reply served" in done.stderr
     assert "in doubt: run-script (1), performed again" in done.stderr
     assert ["1", "2", "2", "3", "4"] == steps(folder)
+    report = json.loads(command(folder, "runs", "report", id, "--json").stdout)
+    assert [{"id": "1", "operation": "run-script", "decision": "safe"}] == report["doubts"]
+    assert "run-script (1) performed again" in command(folder, "runs", "report", id).stdout
     shown = command(folder, "runs", "show", id).stdout
     assert "sexplang run p.sexp --allow-run sh" in shown
     assert "in doubt: run-script (1), performed again" in shown

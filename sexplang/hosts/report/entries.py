@@ -175,6 +175,7 @@ def as_data(run: Run) -> str:
             "tokens_out": total.tokens_out,
             "uncounted": total.uncounted,
             "usd": total.usd,
+            "doubts": list(run.recording.doubts),
             "rows": rows,
         }
     )

@@ -67,6 +67,12 @@ def _describe_uncounted(count: int) -> str:
     return f", {count:,} attempts not counted" if count else ""
 
 
+def _describe_doubt(doubt: dict[str, str]) -> str:
+    again = "not performed again" if doubt["decision"] == "never" else "performed again"
+    paid = ", maybe paid twice" if doubt["operation"] == "model" and again[0] == "p" else ""
+    return f"{doubt['operation']} ({doubt['id']}) {again}{paid}"
+
+
 def _top(run: Run) -> Iterator[Html]:
     total = run.sums[run.root.number]
     began = datetime.fromtimestamp(run.root.began, UTC)
@@ -87,6 +93,8 @@ def _top(run: Run) -> Iterator[Html]:
     others = [f"{name} is {model}" for name, model in said if model != normalize_name(name)]
     if others:
         facts["models"] = "; ".join(others)
+    if run.recording.doubts:
+        facts["in doubt"] = "; ".join(map(_describe_doubt, run.recording.doubts))
     yield tag("h1", run.root.name)
     yield tag("dl", *[tag("div", tag("dt", key), tag("dd", fact)) for key, fact in facts.items()])
     if run.root.error is not None:

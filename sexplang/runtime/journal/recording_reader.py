@@ -20,7 +20,7 @@ from sexplang.terms.json.tagged import unpack
 from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.value import Record
 
-NOTES = ("begins", "ends", "retries", "withdrawn", "prices", "named", "zones", "terms")
+NOTES = ("begins", "ends", "retries", "withdrawn", "prices", "named", "zones", "terms", "doubts")
 """First keys of lines that are not rows."""
 
 WRONG = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
@@ -81,6 +81,9 @@ class Recording:
     """The version of the time zones, if the run used any."""
     terms: dict[str, Any] | None = None
     """The terms of the run, as its host gave them."""
+    doubts: tuple[dict[str, str], ...] = ()
+    """The requests of a resumed run of which nobody knew whether they were performed, each as `id
+    operation decision`."""
 
 
 def read_recording(path: str) -> Recording:
@@ -113,6 +116,7 @@ def read_recording(path: str) -> Recording:
         version,
         reading.zones,
         reading.terms,
+        reading.doubts,
     )
     return Recording(path, run, reading.entries[0], reading.rows, entries, *known)
 
@@ -279,6 +283,7 @@ class _Reader:
     answers: dict[str | None, AnsweringModel] = field(factory=dict)
     zones: str | None = None
     terms: dict[str, Any] | None = None
+    doubts: tuple[dict[str, str], ...] = ()
     _requests: dict[str, Entry] = field(factory=dict)
     """Entries of requests without a reply, by request id."""
     _whole: PayloadRestorer = field(factory=PayloadRestorer)
@@ -302,6 +307,10 @@ class _Reader:
             self.zones = _text(line["zones"])
         elif "terms" in line:
             self.terms = dict(line["terms"])
+        elif "doubts" in line:
+            names = "id", "operation", "decision"
+            told = [{name: str(each[name]) for name in names} for each in line["doubts"]]
+            self.doubts = tuple(told)
         else:
             self.entries[line["retries"]].retries.append(_error(line["error"]))
 

@@ -12,9 +12,12 @@ from sexplang.machine import Failed, Limits, Outcome, Suspended, advance, state_
 from sexplang.runs import assembly
 from sexplang.runtime.driver.deadlines import continue_waits
 from sexplang.runtime.driver.requests import Performer
+from sexplang.runtime.journal.checksum_chain import KEY as CHECKSUM
+from sexplang.runtime.journal.checksum_chain import add_checksum, read_checksum
 from sexplang.runtime.journal.doubts import Decision, Doubt, find_doubts, make_doubt_error
 from sexplang.runtime.journal.fold import find_failure, find_slice, fold
-from sexplang.runtime.journal.rows import CANCEL
+from sexplang.runtime.journal.redaction import clean
+from sexplang.runtime.journal.rows import CANCEL, LONE
 from sexplang.runtime.journal.run_store import (
     DONE,
     FAILED,
@@ -30,6 +33,7 @@ from sexplang.runtime.journal.stored_journal import StoredJournal, StoredRows, r
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.effect import Request
+from sexplang.terms.json.tagged import dump, load
 from sexplang.terms.program import Program
 from sexplang.terms.run_terms import RateBook, Terms, read_terms
 from sexplang.terms.values.value import Fault
@@ -63,7 +67,8 @@ def keep_run(terms: Terms, keeping: Keeping) -> StoredJournal:
     def begin() -> tuple[RunStore, StoredRun]:
         store = open_store(keeping.path)
         try:
-            header = json.dumps(redact(terms.plain()))
+            told = dump(redact(terms.plain()) | {"run": keeping.run_id})
+            header = add_checksum(told.encode("utf-8", LONE), b"")[0].decode()
             command = json.dumps(redact(dict(keeping.command)))
             run = store.add_run(keeping.run_id, keeping.project, keeping.name, command, header)
             prune(store, keeping.days, keeping.bytes)
@@ -161,7 +166,9 @@ def resume_run(
     if run.state == DONE:
         raise refuse("run-ended", f"the run {run.id} has ended", hint="run the program again")
     terms = read_header(run, program)
-    found, outcome, kept = _restore(store, run, program, terms, held, has_tasks, use_snapshot)
+    rates: list[dict[str, Any]] = []
+    book = RateBook(note=rates.append)
+    found, outcome, kept = _restore(store, run, program, terms, held, has_tasks, use_snapshot, book)
     outcome = _compute_begun(outcome, found)
     requests = outcome.requests if isinstance(outcome, Suspended) else ()
     doubts = find_doubts(requests, found.open, replay or {})
@@ -175,10 +182,15 @@ def resume_run(
 
     storage = StoredJournal(begin, freeze_outcome, on_failure, found.seq, found.before, boot)
     storage.replies, storage.tokens = found.replies, found.tokens
-    storage.open = dict(found.open)
-    told = [each.plain() for each in doubts]
+    storage.open, storage.rates = dict(found.open), dict(found.rates)
+    book.note = storage.note
+    for each in rates:  # looked up, but not kept by the process that ended
+        storage.note(each)
+    told = [doubt.plain() for doubt in doubts]
     storage.resume({"resumes": boot, "rows": kept, "at": time(), "doubts": told})
+    # A cut without the new state, or the reverse, would be another run.
     with explain(store.path), store.transaction():
+        storage.commit()
         if kept is not None:
             store.db.execute("delete from snapshots where run = ?", (run.n,))
         store.db.execute(
@@ -229,6 +241,7 @@ def _restore(
     held: Callable[[], int] | None,
     has_tasks: bool,
     use_snapshot: bool,
+    book: RateBook,
 ) -> tuple[StoredRows, Outcome, int | None]:
     """Return what the journal says, the outcome after it, and the number of rows to keep if the run
     goes on from before its end."""
@@ -239,16 +252,16 @@ def _restore(
         if found.snapshot is not None and not is_cancelled:
             # A snapshot is a cache: one that fails in any way is dropped.
             with suppress(Fault, Refusal, Failed):
-                book = RateBook(found.rates)
+                book.known = found.rates
                 thawed = assembly.thaw(
                     program, terms, found.snapshot, key=None, conceal=silence, book=book
                 )
                 return found, fold(thawed, found.rows, goes_on=True), None
     found = read_rows(store, run, whole=True)
+    book.known = found.rates
 
     def start() -> Outcome:
         slice = find_slice(found.rows, is_last=not found.rows)
-        book = RateBook(found.rates)
         return assembly.begin(
             program, terms, has_tasks=has_tasks, held=held, conceal=silence, slice=slice, book=book
         )
@@ -264,7 +277,9 @@ def _restore(
 def read_header(run: StoredRun, program: Program) -> Terms:
     """Return the terms of a stored run. Raises a Refusal `program-changed` or `bad-store`."""
     try:
-        header = json.loads(run.header)
+        header = load(run.header)
+        if CHECKSUM in header and read_checksum(run.header.encode(), b"") is None:
+            raise ValueError(run.header)
         Limits(**header["limits"])
         terms, known = read_terms(header, _sources_of(program)), header["program"]
     except (ValueError, TypeError, KeyError) as wrong:
@@ -289,7 +304,7 @@ def _sources_of(program: Program) -> tuple[tuple[str, str], ...]:
 def end_run(storage: StoredJournal, outcome: Outcome | None) -> None:
     """Say in the store how a run has ended; None is an interruption."""
     if isinstance(outcome, Failed):
-        storage.end(FAILED, redact_text(str(outcome)))
+        storage.end(FAILED, clean(str(outcome)))
     else:
         storage.end(INTERRUPTED if outcome is None else DONE)
 

@@ -14,8 +14,9 @@ from random import Random
 from typing import Any
 
 import sexplang
-from sexplang.runtime.journal import stored_journal
-from sexplang.runtime.journal.run_store import open_store
+from sexplang.runs import durable_run
+from sexplang.runtime.journal import run_store, stored_journal
+from sexplang.runtime.journal.run_store import RunStore, open_store
 from sexplang.runtime.journal.stored_journal import StoredJournal, StoredRows, read_rows
 
 PROGRAMS = {
@@ -135,6 +136,45 @@ def crash_at(number: int, place: str) -> None:
     stored_journal.StoredJournal.commit = commit  # type: ignore[method-assign]
 
 
+class CrashingConnection:
+    """A connection of SQLite that kills its process at a write, counted from 1: before or after
+    it. A transaction counts at its begin, its statements and its commit."""
+
+    def __init__(self, db: Any, number: int, place: str) -> None:
+        self.db, self.number, self.place, self.count = db, number, place, 0
+
+    def execute(self, statement: str, *given: Any) -> Any:
+        return self._write(self.db.execute, statement, *given)
+
+    def executemany(self, statement: str, *given: Any) -> Any:
+        return self._write(self.db.executemany, statement, *given)
+
+    def close(self) -> None:
+        self.db.close()
+
+    def _write(self, perform: Callable[..., Any], statement: str, *given: Any) -> Any:
+        is_write = statement.startswith(("insert", "update", "delete", "begin", "commit"))
+        self.count += is_write
+        is_here = is_write and self.count == self.number
+        if is_here and self.place == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        made = perform(statement, *given)
+        if is_here:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return made
+
+
+def crash_at_write(number: int, place: str) -> None:
+    """Kill this process at a write to the store, whatever it writes."""
+
+    def open_crashing(*given: Any, **more: Any) -> RunStore:
+        store = open_store(*given, **more)
+        store.db = CrashingConnection(store.db, number, place)  # type: ignore[assignment]
+        return store
+
+    run_store.open_store = durable_run.open_store = open_crashing
+
+
 def rows_of(folder: Path) -> StoredRows | None:
     """Return what the journal says, or None if the run is not kept."""
     if not (folder / "runs.db").exists():
@@ -147,6 +187,16 @@ def rows_of(folder: Path) -> StoredRows | None:
         return None
     finally:
         store.close()
+
+
+def unreported(folder: Path) -> set[str]:
+    """Return the numbers of the effects that were performed more often than once and once more for
+    each time they were reported in doubt."""
+    log, found = folder / "log", rows_of(folder) or StoredRows()
+    done = Counter(log.read_text().split() if log.exists() else [])
+    numbers = {row.id: _number_of(row) for row in found.rows}
+    reported = Counter(numbers.get(each["id"]) for each in found.doubts)
+    return {n for n, count in done.items() if count > 1 + reported[n]}
 
 
 def repeated(folder: Path) -> set[str]:
@@ -169,6 +219,8 @@ def doubted(folder: Path) -> set[str]:
 def _number_of(row: Any) -> str:
     if row.operation == "model":
         return row.arguments[0]["messages"][-1]["content"][0]["text"].rpartition(" ")[2]
+    if not row.arguments:
+        return row.operation
     return str(row.arguments[1][2] if row.operation == "run-script" else row.arguments[0])
 
 

@@ -6,12 +6,15 @@ intents as JSON lines, with a checksum that continues that of the entry before.
 
 import fcntl
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from time import time
 from typing import TYPE_CHECKING, Any
 
+from sexplang.runtime.journal.rows import LONE
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.classes.node import define, field, frozen
 
@@ -86,6 +89,7 @@ class RunStore:
 
     def add_run(self, id: str, project: str, name: str, command: str, header: str) -> StoredRun:
         """Add a run and lock it. Raises a Refusal `run-exists`."""
+        id, project, name = map(_encodable, (id, project, name))
         if not self.lock(id):
             raise refuse_busy(id)
         from sqlite3 import IntegrityError
@@ -108,6 +112,7 @@ class RunStore:
 
     def find(self, id: str) -> StoredRun:
         """Return a run by its id, or by the beginning of one. Raises a Refusal `unknown-run`."""
+        id = _encodable(id)
         with explain(self.path):
             wanted = "id = ? or (substr(id, 1, length(?)) = ? and length(?) > 3)"
             found = self.db.execute(
@@ -127,7 +132,9 @@ class RunStore:
     def runs(self, project: str | None = None) -> list[StoredRun]:
         """Return the runs of a project, or all, the newest first."""
         with explain(self.path):
-            where, given = ("", ()) if project is None else ("where project = ?", (project,))
+            where, given = "", tuple[str, ...]()
+            if project is not None:
+                where, given = "where project = ?", (_encodable(project),)
             told = self.db.execute(
                 f"select {_COLUMNS} from runs {where} order by began desc, n desc", given
             )
@@ -160,12 +167,12 @@ class RunStore:
 
     def lock(self, id: str) -> bool:
         """Lock a run until this process ends. Return False if another drive has it."""
-        folder = f"{self.path}.locks"
         if id in self._locks:
             return False
+        path = self._lock_path(id)
         with explain(self.path):
-            os.makedirs(folder, 0o700, exist_ok=True)
-            file = os.open(os.path.join(folder, id), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -180,6 +187,13 @@ class RunStore:
         if file is not None:
             os.close(file)
 
+    def _lock_path(self, id: str) -> str:
+        """Return the lock file of a run. An id that is no plain file name has a digest there: a
+        store that came from elsewhere may hold any id."""
+        if not _FILE_NAME.fullmatch(id):
+            id = sha256(id.encode()).hexdigest()
+        return os.path.join(f"{self.path}.locks", id)
+
     def remove(self, runs: list[StoredRun]) -> None:
         """Remove runs with all that belongs to them."""
         with explain(self.path), self.transaction():
@@ -189,7 +203,7 @@ class RunStore:
                 self.db.execute("delete from runs where n = ?", (run.n,))
         for run in runs:
             with suppress(OSError):
-                os.unlink(os.path.join(f"{self.path}.locks", run.id))
+                os.unlink(self._lock_path(run.id))
 
     def size(self) -> int:
         """Return the bytes of the data in the file."""
@@ -217,6 +231,14 @@ class RunStore:
         for id in [*self._locks]:
             self.unlock(id)
         self.db.close()
+
+
+_FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}")
+
+
+def _encodable(text: str) -> str:
+    """Return a text that SQLite can keep: a folder's name may have bytes that are no UTF-8."""
+    return text.encode("utf-8", LONE).decode()
 
 
 def open_store(path: str, *, must_exist: bool = False) -> RunStore:

@@ -10,12 +10,13 @@ from typing import Any
 
 from sexplang.guards.secrets import redact
 from sexplang.runtime.journal.blobs import SIZE, BlobReader, BlobWriter, is_blob
+from sexplang.runtime.journal.checksum_chain import read_checksum
 from sexplang.runtime.journal.rows import ATTEMPT, CANCEL, CUT, LONE, PASSED, Row
 from sexplang.runtime.journal.run_store import INTERRUPTED, RunStore, StoredRun, explain
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.effect import Request
-from sexplang.terms.json.tagged import dump, pack, unpack
+from sexplang.terms.json.tagged import dump, load, pack, unpack
 from sexplang.terms.values.value import Fault, Record, Value
 
 KEPT_NOTES = ("zones", "rates")
@@ -53,6 +54,8 @@ class StoredJournal:
     boot: int = 0
     open: dict[str, Begun] = field(factory=dict)
     """The beginnings of the requests that have no row."""
+    rates: dict[str, Any] = field(factory=dict)
+    """The prices that the run counts with."""
     replies: int = 0
     tokens: int = 0
     has_ended: bool = False
@@ -106,6 +109,8 @@ class StoredJournal:
     def note(self, data: dict[str, Any]) -> None:
         if not data.keys().isdisjoint(KEPT_NOTES):
             self._add(data)
+        if "rates" in data:
+            self.rates[data["rates"]] = data["usd"]
 
     def resume(self, data: dict[str, Any]) -> None:
         """Note that another process goes on with the run."""
@@ -150,6 +155,8 @@ class StoredJournal:
             kept = {
                 "clock": clock,
                 "open": self.open,
+                "boot": self.boot,
+                "rates": self.rates,
                 "replies": self.replies,
                 "tokens": self.tokens,
                 "frozen": self.freeze(outcome),
@@ -176,10 +183,12 @@ class StoredJournal:
                     store.db.execute(
                         "update runs set state = ?, ended = ?, replies = ?, tokens = ?, error = ? "
                         "where n = ?",
-                        (state, time(), self.replies, self.tokens, error, run.n),
+                        (state, time(), *self._counts(), error, run.n),
                     )
             except Refusal as refusal:
-                self._fail(refusal)
+                # The journal says how the run ended, and a resumption finds it there.
+                if self.on_failure is not None:
+                    self._fail(refusal)
 
     def close(self) -> None:
         with suppress(Refusal):
@@ -190,10 +199,14 @@ class StoredJournal:
                 store.db.execute(
                     "update runs set state = ?, replies = ?, tokens = ? "
                     "where n = ? and state = 'running'",
-                    (INTERRUPTED, self.replies, self.tokens, run.n),
+                    (INTERRUPTED, *self._counts(), run.n),
                 )
             store.close()
             self._opened = None
+
+    def _counts(self) -> tuple[int, int]:
+        """Return the replies and tokens as SQLite's integers. A server may report any count."""
+        return self.replies, min(self.tokens, _GREATEST)
 
     def _add(self, data: dict[str, Any]) -> None:
         if not self._is_off:
@@ -202,6 +215,7 @@ class StoredJournal:
     def _open(self) -> tuple[RunStore, StoredRun]:
         if self._opened is None:
             self._opened = self.begin()
+            self.before = self.before or first_checksum(self._opened[1])
         return self._opened
 
     def _fail(self, refusal: Refusal) -> None:
@@ -218,6 +232,8 @@ def count_tokens(row: Row) -> int:
     counts = [row.usage.get(name) for name in ("input_tokens", "output_tokens")]
     return sum([count for count in counts if isinstance(count, int)])
 
+
+_GREATEST = 2**63 - 1
 
 _ENTRY = "insert into entries values (?, ?, ?, ?)"
 _BLOB = "insert or ignore into blobs values (?, ?, ?)"
@@ -306,8 +322,9 @@ def _is_in_doubt(row: Row) -> bool:
 def read_rows(store: RunStore, run: StoredRun, *, whole: bool = False) -> StoredRows:
     """Return the newest snapshot and what follows it; with `whole`, or if the snapshot is damaged,
     all from the beginning. Raises a Refusal `bad-store`."""
-    blobs = BlobReader(lambda name: _find_blob(store, run, name), json.loads)
-    found = StoredRows() if whole else _read_snapshot(store, run) or StoredRows()
+    blobs = BlobReader(lambda name: _find_blob(store, run, name), _load_blob)
+    found = None if whole else _read_snapshot(store, run)
+    found = found or StoredRows(before=first_checksum(run))
     with explain(store.path):
         for seq, data, checksum in store.db.execute(
             "select seq, data, checksum from entries where run = ? and seq > ? order by seq",
@@ -317,7 +334,7 @@ def read_rows(store: RunStore, run: StoredRun, *, whole: bool = False) -> Stored
                 if seq != found.seq + 1 or not _fits(found.before, data, checksum):
                     raise ValueError(seq)
                 for line in data.decode("utf-8").split("\n"):
-                    found.take(json.loads(line), blobs)
+                    found.take(load(line), blobs)
             except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as wrong:
                 raise refuse(
                     "bad-store",
@@ -327,6 +344,12 @@ def read_rows(store: RunStore, run: StoredRun, *, whole: bool = False) -> Stored
                 ) from wrong
             found.seq, found.before = seq, bytes(checksum)
     return found
+
+
+def first_checksum(run: StoredRun) -> bytes:
+    """Return the checksum of a run's header, with which the chain of its entries begins; empty for
+    a header without one."""
+    return read_checksum(run.header.encode(), b"") or b""
 
 
 def _fits(before: bytes, data: bytes, checksum: bytes) -> bool:
@@ -349,11 +372,16 @@ def _read_snapshot(store: RunStore, run: StoredRun) -> StoredRows | None:
         kept = json.loads(zlib.decompress(data))
         rows = StoredRows(seq=seq, before=before, snapshot=kept["frozen"], clock=kept["clock"])
         rows.open = {id: (each[0], each[1], each[2]) for id, each in kept["open"].items()}
+        rows.boots, rows.rates = kept["boot"], kept["rates"]
         rows.replies, rows.tokens = kept["replies"], kept["tokens"]
         return rows
     # A snapshot is a cache: one that fails in any way is dropped.
     except Exception:
         return None
+
+
+def _load_blob(data: bytes) -> Any:
+    return load(data.decode())
 
 
 def _find_blob(store: RunStore, run: StoredRun, name: bytes) -> bytes:

@@ -1,6 +1,7 @@
 """Tagged JSON: an exact text form of values of any depth."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from sexplang.terms.json.json_writer import plain_label, plain_quote, write
@@ -42,26 +43,73 @@ def pack(value: Value) -> Any:
 
 
 def unpack(data: Any) -> Any:
-    """Return the value of JSON data. Raises ValueError, TypeError or KeyError for invalid data."""
+    """Return the value of JSON data of any depth. Raises ValueError, TypeError or KeyError for
+    invalid data."""
+    try:
+        return _unpack(data)
+    except RecursionError:
+        return _unpack_deep(data)
+
+
+def _unpack(data: Any) -> Any:
     if isinstance(data, list):
-        return tuple([unpack(part) for part in data])
+        return tuple([_unpack(part) for part in data])
     if not isinstance(data, dict):
         return data
+    if data.get(TAG) is None:
+        return {name: _unpack(part) for name, part in data.items()}
+    return _assemble(data, [_unpack(part) for part in _parts(data)])
+
+
+def _unpack_deep(data: Any) -> Any:
+    """Return the value of JSON data without recursion."""
+    made, starts = [data], []
+    for each in made:  # it grows: the parts of each list and table follow those before
+        starts.append(len(made))
+        made.extend(_parts(each))
+    end = len(made)
+    for at in range(end - 1, -1, -1):
+        start = starts[at]
+        if isinstance(made[at], (list, dict)):
+            made[at] = _assemble(made[at], made[start:end])
+        end = start
+    return made[0]
+
+
+def _parts(data: Any) -> Iterable[Any]:
+    """Return what has to be unpacked before these data."""
+    if isinstance(data, list):
+        return data
+    if not isinstance(data, dict):
+        return ()
     kind = data.get(TAG)
     if kind is None:
-        return {name: unpack(part) for name, part in data.items()}
+        return data.values()
+    if kind == "record":
+        return [data[name] for name in ("fields", "answer") if name != "answer" or name in data]
+    if kind == "table":
+        return [part for _, part in data["pairs"]]
+    return ()
+
+
+def _assemble(data: Any, parts: list[Any]) -> Any:
+    """Return the value of data whose parts are unpacked."""
+    if isinstance(data, list):
+        return tuple(parts)
+    kind = data.get(TAG)
+    if kind is None:
+        return dict(zip(data, parts, strict=True))
     if kind == "float":
         return float(data["text"])
     if kind == "symbol":
         return symbol(_text(data["name"]))
     if kind == "record":
-        fields = unpack(data["fields"])
-        if not isinstance(fields, dict):
-            raise TypeError(fields)
-        answer = unpack(data["answer"]) if "answer" in data else None
-        return Record(_text(data["kind"]), fields, answer)
+        if not isinstance(parts[0], dict):
+            raise TypeError(parts[0])
+        return Record(_text(data["kind"]), parts[0], parts[1] if len(parts) > 1 else None)
     if kind == "table":
-        return {_text(name): unpack(part) for name, part in data["pairs"]}
+        names = [_text(name) for name, _ in data["pairs"]]
+        return dict(zip(names, parts, strict=True))
     raise ValueError(kind)
 
 
@@ -100,3 +148,49 @@ def _deep(data: Any, canonical: bool) -> str:
 
 def _label(key: str) -> str:
     return plain_quote()(key) + ":"
+
+
+def load(text: str) -> Any:
+    """Return the data of text that `dump` wrote. Raises ValueError."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        pass
+    try:
+        return _load_deep(text)
+    except (IndexError, StopIteration, KeyError, TypeError) as wrong:
+        raise ValueError("it is no JSON text") from wrong
+
+
+def _load_deep(text: str) -> Any:
+    """Return the data of valid JSON text without recursion."""
+    decoder: Any = json.JSONDecoder()  # typeshed leaves its scanner out
+    scan = decoder.scan_once
+    place: Any = []
+    root, outer, key, at = place, list[tuple[Any, Any]](), None, 0
+    while at < len(text):
+        mark = text[at]
+        if mark in ", :":
+            at += 1
+            continue
+        if mark in "]}":
+            (place, key), at = outer.pop(), at + 1
+            continue
+        made: Any
+        if mark in "[{":
+            made, at = [] if mark == "[" else {}, at + 1
+        else:
+            made, at = scan(text, at)
+        if isinstance(place, list):
+            place.append(made)
+        elif key is None:
+            key = made
+            continue
+        else:
+            place[key], key = made, None
+        if mark in "[{":
+            outer.append((place, key))
+            place, key = made, None
+    if outer or len(root) != 1:
+        raise ValueError("a JSON text has one end for each beginning")
+    return root[0]

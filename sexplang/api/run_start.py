@@ -27,9 +27,11 @@ from sexplang.guards.secrets import (
 from sexplang.machine import Failed, Limits, Outcome, Suspended, state_of
 from sexplang.package.zone_use import ZoneUse
 from sexplang.runs import assembly
-from sexplang.runtime import Journal, Permissions, Refusal
+from sexplang.runtime import Permissions, Refusal
 from sexplang.runtime.driver.deadlines import continue_waits
 from sexplang.runtime.driver.events import Event
+from sexplang.runtime.journal.journal import Journal, make_run_id
+from sexplang.runtime.journal.json_lines import record_to
 from sexplang.runtime.journal.redaction import clean
 from sexplang.runtime.memory.index_paths import discover_index
 from sexplang.runtime.models import check_models, warm_up, with_default
@@ -189,10 +191,10 @@ def begin(
         )
     storage = None if resumed is None else resumed.storage
     if resumed is None and given.store is not None and terms is not None:
-        storage, given = _keep(given, program, terms)
+        storage, given = _keep(given, program, terms.folder)
     journal = _journal(given, zones, storage, 0.0 if resumed is None else resumed.clock)
-    if terms is not None and given.record is not None:
-        journal.note({"terms": terms.plain()})
+    if terms is not None:
+        journal.begin(terms)
     outcome: Outcome
     if resumed is not None:
         outcome = resumed.outcome
@@ -281,15 +283,15 @@ def make_terms(
     )
 
 
-def _keep(given: Settings, program: Any, terms: Terms) -> "tuple[StoredJournal, Settings]":
+def _keep(given: Settings, program: Any, folder: str) -> "tuple[StoredJournal, Settings]":
     """Return the storage of a new run, and the settings with its id."""
     from sexplang.runs.durable_run import Keeping, keep_run
 
-    id = given.run_id or os.urandom(8).hex()
+    id = given.run_id or make_run_id()
     assert given.store is not None
     name = os.path.basename(program.sources[0].name) if program.sources else "program"
-    keeping = Keeping(os.path.abspath(given.store), id, terms.folder or os.getcwd(), name)
-    return keep_run(terms, keeping), evolve(given, run_id=id)
+    keeping = Keeping(os.path.abspath(given.store), id, folder or os.getcwd(), name)
+    return keep_run(keeping), evolve(given, run_id=id)
 
 
 def _trace(
@@ -346,12 +348,13 @@ def _tell_unnamed(program: Program, given: Settings) -> None:
 def _journal(
     given: Settings, zones: ZoneUse, storage: "StoredJournal | None", clock: float
 ) -> Journal:
-    named: dict[str, Any] = {} if given.run_id is None else {"run_id": given.run_id}
-    storages = () if storage is None else (storage,)
     try:
-        return Journal(record=given.record, zones=zones, storages=storages, clock=clock, **named)
+        journal = record_to(given.record, given.run_id)
     except Refusal as refusal:
         raise Failed(refusal.error) from None
+    journal.zones, journal.clock = zones, clock
+    journal.storages += () if storage is None else (storage,)
+    return journal
 
 
 def _list_input_files(outcome: Outcome, inputs: Mapping[str, Any] | None) -> tuple[Path, ...]:

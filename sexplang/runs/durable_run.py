@@ -61,10 +61,11 @@ class Keeping:
     bytes: int = BYTES
 
 
-def keep_run(terms: Terms, keeping: Keeping) -> StoredJournal:
+def keep_run(keeping: Keeping) -> StoredJournal:
     """Return the storage of a new run. The store is opened at its first commit."""
 
-    def begin() -> tuple[RunStore, StoredRun]:
+    def open_run(terms: Terms | None) -> tuple[RunStore, StoredRun]:
+        assert terms is not None
         store = open_store(keeping.path)
         try:
             told = dump(redact(terms.plain()) | {"run": keeping.run_id})
@@ -79,7 +80,7 @@ def keep_run(terms: Terms, keeping: Keeping) -> StoredJournal:
             keeping.on_opened(store, run)
         return store, run
 
-    return StoredJournal(begin, freeze_outcome, keeping.on_failure)
+    return StoredJournal(open_run, freeze_outcome, keeping.on_failure)
 
 
 def prune(store: RunStore, days: float = DAYS, most: int = BYTES) -> int:
@@ -177,10 +178,10 @@ def resume_run(
         raise refuse_doubts(run, undecided)
     boot = found.boots + 1
 
-    def begin() -> tuple[RunStore, StoredRun]:
+    def open_run(_: Terms | None) -> tuple[RunStore, StoredRun]:
         return store, run
 
-    storage = StoredJournal(begin, freeze_outcome, on_failure, found.seq, found.before, boot)
+    storage = StoredJournal(open_run, freeze_outcome, on_failure, found.seq, found.before, boot)
     storage.replies, storage.tokens = found.replies, found.tokens
     storage.open, storage.rates = dict(found.open), dict(found.rates)
     book.note = storage.note

@@ -43,8 +43,9 @@ def keep(store: str, count: int) -> None:
     for seed in range(count):
         made = built(text_of(seed))
         terms = assembly.terms_of(made, {}, budget={"usd": 1.0, "calls": 50} if seed % 2 else None)
-        storage = keep_run(terms, Keeping(store, str(seed), "here", "program"))
+        storage = keep_run(Keeping(store, str(seed), "here", "program"))
         journal = Journal(str(seed), storages=(storage,))
+        journal.begin(terms)
         outcome = assembly.begin(made, terms, book=RateBook(note=journal.note))
         if isinstance(outcome, Suspended):
             operations = dict.fromkeys(OPERATIONS, perform)

@@ -218,8 +218,8 @@ def perform(
                     outcome, storage = resumed.outcome, resumed.storage
                 else:
                     terms = terms_of(program, inputs, settings, limits, budget, tools)
-                    if journal is not None and settings.record:
-                        journal.note({"terms": terms.plain()})
+                    if journal is not None:
+                        journal.begin(terms)
                     book = RateBook(note=notes.append)
                     is_traced = trace is not None
                     outcome = outcome_of(program, terms, limits, traced=is_traced, book=book)
@@ -228,9 +228,10 @@ def perform(
 
                         new = os.urandom(8).hex() if journal is None else journal.run_id
                         id = settings.run_id or new
-                        storage = make_storage(settings, terms, source, id)
+                        storage = make_storage(settings, source, id)
                         settings = evolve(settings, run_id=id)
                     if storage is not None:
+                        storage.begin(terms)
                         book.note = storage.note
                         for note in notes:
                             storage.note(note)

@@ -14,7 +14,6 @@ from sexplang.runtime.journal.run_store import RunStore, StoredRun
 from sexplang.runtime.journal.stored_journal import StoredJournal, read_rows
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import attributes
-from sexplang.terms.run_terms import Terms
 from sexplang.terms.source import Source
 
 _UNKEPT = frozenset({"models", "store", "no_record", "run_id", "record", "trace", "way"})
@@ -23,9 +22,7 @@ _UNKEPT = frozenset({"models", "store", "no_record", "run_id", "record", "trace"
 _TABLE: dict[str, Any] = {"keep": bool, "days": (int, float), "bytes": int}
 
 
-def make_storage(
-    settings: Settings, terms: Terms, source: Source, run_id: str
-) -> StoredJournal | None:
+def make_storage(settings: Settings, source: Source, run_id: str) -> StoredJournal | None:
     """Return the storage of a new run of the command, or None if it is not kept. Raises
     Diagnostics."""
     path = settings.store or default_store()
@@ -46,7 +43,7 @@ def make_storage(
         days,
         said.get("bytes", BYTES),
     )
-    return keep_run(terms, keeping)
+    return keep_run(keeping)
 
 
 def _read_table(settings: Settings) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import dump, load, pack, unpack
+from sexplang.terms.run_terms import Terms
 from sexplang.terms.values.value import Fault, Record, Value
 
 KEPT_NOTES = ("zones", "rates")
@@ -40,10 +41,11 @@ Begun = tuple[float, float, int]
 
 @define(eq=False)
 class StoredJournal:
-    """A storage in the store of runs. The store is opened by `begin` at the first commit, so a run
-    without requests touches no disk."""
+    """A storage in the store of runs. The store is opened at the first commit, so a run without
+    requests touches no disk."""
 
-    begin: "Callable[[], tuple[RunStore, StoredRun]]"
+    open_run: "Callable[[Terms | None], tuple[RunStore, StoredRun]]"
+    """Return the store and the run; a new run with these terms."""
     freeze: Callable[[Any], dict[str, Any]] | None = None
     """Return an outcome as data. Raises Fault."""
     on_failure: Callable[[Refusal], None] | None = None
@@ -60,6 +62,7 @@ class StoredJournal:
     tokens: int = 0
     has_ended: bool = False
     """Whether it is said how the run ended."""
+    _terms: Terms | None = None
     _opened: "tuple[RunStore, StoredRun] | None" = None
     _is_off: bool = False
     _is_worth: bool = False
@@ -77,6 +80,9 @@ class StoredJournal:
     def run(self) -> StoredRun | None:
         """The run in the store, if it is there."""
         return None if self._opened is None else self._opened[1]
+
+    def begin(self, terms: Terms) -> None:
+        self._terms = terms
 
     def append(self, row: Row) -> None:
         arguments = pack(row.arguments)
@@ -214,7 +220,7 @@ class StoredJournal:
 
     def _open(self) -> tuple[RunStore, StoredRun]:
         if self._opened is None:
-            self._opened = self.begin()
+            self._opened = self.open_run(self._terms)
             self.before = self.before or first_checksum(self._opened[1])
         return self._opened
 

@@ -1,7 +1,6 @@
 """The journal of one run in the store: what is written, and what is read for a resumption."""
 
 import json
-import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -11,6 +10,7 @@ from typing import Any
 from sexplang.guards.secrets import redact
 from sexplang.runtime.journal.blobs import SIZE, BlobReader, BlobWriter, is_blob
 from sexplang.runtime.journal.checksum_chain import read_checksum
+from sexplang.runtime.journal.compression import compress, decompress
 from sexplang.runtime.journal.rows import ATTEMPT, CANCEL, CUT, LONE, PASSED, Row
 from sexplang.runtime.journal.run_store import INTERRUPTED, RunStore, StoredRun, explain
 from sexplang.runtime.refusal import Refusal, refuse
@@ -127,7 +127,7 @@ class StoredJournal:
             return
         try:
             store, run = self._open()
-            data = "\n".join(self._lines).encode("utf-8", LONE)
+            data = compress("\n".join(self._lines).encode("utf-8", LONE))
             checksum = sha256(self.before + data).digest()[:SIZE]
             entry = run.n, self.seq + 1, data, checksum
             with explain(store.path):
@@ -135,7 +135,7 @@ class StoredJournal:
                     store.db.execute(_ENTRY, entry)
                 else:
                     with store.transaction():
-                        blobs = [(run.n, *each) for each in self._blobs.new]
+                        blobs = [(run.n, name, compress(text)) for name, text in self._blobs.new]
                         store.db.executemany(_BLOB, blobs)
                         store.db.execute(_ENTRY, entry)
         except Refusal as refusal:
@@ -167,7 +167,7 @@ class StoredJournal:
                 "tokens": self.tokens,
                 "frozen": self.freeze(outcome),
             }
-            data = zlib.compress(json.dumps(kept).encode(), 1)
+            data = compress(json.dumps(kept).encode())
             checksum = sha256(self.before + data).digest()[:SIZE]
             with explain(store.path):
                 store.db.execute(
@@ -185,7 +185,9 @@ class StoredJournal:
         if self._opened is not None and not self._is_off:
             store, run = self._opened
             try:
-                with explain(store.path):
+                with explain(store.path), store.transaction():
+                    if state != INTERRUPTED:  # a run that is over is not read from a snapshot
+                        store.db.execute("delete from snapshots where run = ?", (run.n,))
                     store.db.execute(
                         "update runs set state = ?, ended = ?, replies = ?, tokens = ?, error = ? "
                         "where n = ?",
@@ -339,7 +341,7 @@ def read_rows(store: RunStore, run: StoredRun, *, whole: bool = False) -> Stored
             try:
                 if seq != found.seq + 1 or not _fits(found.before, data, checksum):
                     raise ValueError(seq)
-                for line in data.decode("utf-8").split("\n"):
+                for line in decompress(data).decode("utf-8").split("\n"):
                     found.take(load(line), blobs)
             except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as wrong:
                 raise refuse(
@@ -375,7 +377,7 @@ def _read_snapshot(store: RunStore, run: StoredRun) -> StoredRows | None:
     try:
         if not _fits(before, data, checksum):
             return None
-        kept = json.loads(zlib.decompress(data))
+        kept = json.loads(decompress(data))
         rows = StoredRows(seq=seq, before=before, snapshot=kept["frozen"], clock=kept["clock"])
         rows.open = {id: (each[0], each[1], each[2]) for id, each in kept["open"].items()}
         rows.boots, rows.rates = kept["boot"], kept["rates"]
@@ -394,6 +396,7 @@ def _find_blob(store: RunStore, run: StoredRun, name: bytes) -> bytes:
     found = store.db.execute(
         "select data from blobs where run = ? and digest = ?", (run.n, name)
     ).fetchone()
-    if found is None or not is_blob(name, found[0]):
+    text = b"" if found is None else decompress(found[0])
+    if found is None or not is_blob(name, text):
         raise LookupError(name.hex())
-    return bytes(found[0])
+    return text

@@ -1,5 +1,6 @@
 """The Python API: run program text or a file, in one call or step by step."""
 
+from sexplang.api.kept_runs import answer, questions
 from sexplang.api.memory_index import Memory
 from sexplang.api.program_source import build, check
 from sexplang.api.python_values import TaskResult, error, result
@@ -45,12 +46,14 @@ __all__ = [
     "TaskResult",
     "Withdrawn",
     "adispatch",
+    "answer",
     "arun",
     "build",
     "check",
     "dispatch",
     "error",
     "freeze",
+    "questions",
     "result",
     "resume",
     "run",

@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -28,8 +28,8 @@ from sexplang.machine import Failed, Limits, Outcome, Suspended, state_of
 from sexplang.package.zone_use import ZoneUse
 from sexplang.runs import assembly
 from sexplang.runtime import Permissions, Refusal
-from sexplang.runtime.driver.deadlines import continue_waits
 from sexplang.runtime.driver.events import Event
+from sexplang.runtime.driver.parking import continue_waits
 from sexplang.runtime.journal.journal import Journal, make_run_id
 from sexplang.runtime.journal.json_lines import record_to
 from sexplang.runtime.journal.redaction import clean
@@ -74,6 +74,7 @@ class Settings:
     trace: "Target | None"
     traceparent: str | None
     store: str | os.PathLike[str] | None = None
+    pause: Sequence[str] = ()
 
 
 @frozen(eq=False)
@@ -235,11 +236,13 @@ def begin(
             trace=trace,
             memory=None if given.memory is None else os.path.abspath(given.memory),
             servers=serving.servers,
+            pause=given.pause,
+            parks=storage is not None,
         )
         if resumed is not None:
             performers = resumed.perform_with(performers)
         elif isinstance(program, Suspended) and program.passed:
-            performers = continue_waits(performers, program.passed, program.passed)
+            continue_waits(performers, program.passed, program.passed)
     # The recording is closed whatever is raised.
     except BaseException as raised:
         StartedRun(outcome, {}, journal, trace, storage).__exit__(None, raised, None)

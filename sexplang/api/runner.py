@@ -1,7 +1,7 @@
 """Runs of programs in Python: in one call, or step by step by outcomes."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sexplang.api import argument_checks
@@ -59,6 +59,7 @@ def run(
     trace: "Target | None" = None,
     traceparent: str | None = None,
     store: str | os.PathLike[str] | None = None,
+    pause: Sequence[str] = (),
     returns: Any = None,
 ) -> Any:
     """Run a program and return its value as plain Python data; a TaskResult stays one.
@@ -91,6 +92,8 @@ def run(
       TracerProvider; by default what OTEL_EXPORTER_OTLP_ENDPOINT says, if it is set.
     - `traceparent`: the W3C header of the span that the run is a part of.
     - `store`: the file of a store that keeps the run; after a crash `resume` goes on with it.
+    - `pause`: operations that a person answers. Where the run waits for nothing else, the
+      Suspended is returned; `answer` and `resume` go on with one that a store keeps.
     - `returns`: a dataclass, a TypedDict, a pydantic model or a hint of them, `list[Flight]`: the
       value is held to it, and is an instance of it.
 
@@ -99,9 +102,9 @@ def run(
     """
     given = Settings(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
-        *(memory, mcp, record, run_id, trace, traceparent, store),
+        *(memory, mcp, record, run_id, trace, traceparent, store, pause),
     )
-    argument_checks.drive_options(parallel, single_flight, on_event, event_content)
+    argument_checks.drive_options(parallel, single_flight, on_event, event_content, pause)
     made = instance_maker(returns)
     program, allowed = program_of(source, given), permissions_for(source, permissions)
     servers = make_servers(mcp, allowed)
@@ -127,7 +130,7 @@ def run(
             ready.finish(outcome)
     finally:
         servers.close()
-    return made(result(outcome))
+    return outcome if isinstance(outcome, Suspended) else made(result(outcome))
 
 
 async def arun(
@@ -152,6 +155,7 @@ async def arun(
     trace: "Target | None" = None,
     traceparent: str | None = None,
     store: str | os.PathLike[str] | None = None,
+    pause: Sequence[str] = (),
     returns: Any = None,
 ) -> Any:
     """`run` for a caller with an event loop of asyncio or trio.
@@ -161,9 +165,9 @@ async def arun(
     """
     given = Settings(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
-        *(memory, mcp, record, run_id, trace, traceparent, store),
+        *(memory, mcp, record, run_id, trace, traceparent, store, pause),
     )
-    argument_checks.drive_options(parallel, single_flight, on_event, event_content)
+    argument_checks.drive_options(parallel, single_flight, on_event, event_content, pause)
     made = instance_maker(returns)
     program, allowed = program_of(source, given), permissions_for(source, permissions)
     servers = make_servers(mcp, allowed)
@@ -185,7 +189,7 @@ async def arun(
                 ready.finish(outcome)
     finally:
         await servers.aclose()
-    return made(result(outcome))
+    return outcome if isinstance(outcome, Suspended) else made(result(outcome))
 
 
 def resume(
@@ -207,6 +211,7 @@ def resume(
     single_flight: bool = False,
     trace: "Target | None" = None,
     traceparent: str | None = None,
+    pause: Sequence[str] = (),
     returns: Any = None,
 ) -> Any:
     """Go on with a run that `run(…, store=…, run_id=…)` began and that has not ended; return its
@@ -228,9 +233,9 @@ def resume(
 
     given = Settings(
         *(None, model, tools, effects, primitives, permissions, None, None),
-        *(memory, mcp, None, run_id, trace, traceparent),
+        *(memory, mcp, None, run_id, trace, traceparent, None, pause),
     )
-    argument_checks.drive_options(parallel, single_flight, on_event, event_content)
+    argument_checks.drive_options(parallel, single_flight, on_event, event_content, pause)
     argument_checks.place("store", store)
     made = instance_maker(returns)
     program, allowed = program_of(source, given), permissions_for(source, permissions)
@@ -268,7 +273,7 @@ def resume(
     finally:
         kept.close()
         servers.close()
-    return made(result(outcome))
+    return outcome if isinstance(outcome, Suspended) else made(result(outcome))
 
 
 def instance_maker(returns: Any) -> Callable[[Any], Any]:

@@ -10,12 +10,13 @@ from typing import Any
 from sexplang.guards.secrets import KNOWN, redact, redact_text, silence
 from sexplang.machine import Failed, Limits, Outcome, Suspended, advance, state_of
 from sexplang.runs import assembly
-from sexplang.runtime.driver.deadlines import continue_waits
+from sexplang.runtime.driver.parking import Paused, continue_waits
 from sexplang.runtime.driver.requests import Performer
 from sexplang.runtime.journal.checksum_chain import KEY as CHECKSUM
 from sexplang.runtime.journal.checksum_chain import add_checksum, read_checksum
 from sexplang.runtime.journal.doubts import Decision, Doubt, find_doubts, make_doubt_error
 from sexplang.runtime.journal.fold import find_failure, find_slice, fold
+from sexplang.runtime.journal.questions import list_questions, read_answers
 from sexplang.runtime.journal.redaction import clean
 from sexplang.runtime.journal.rows import CANCEL, LONE
 from sexplang.runtime.journal.run_store import (
@@ -36,7 +37,7 @@ from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import dump, load
 from sexplang.terms.program import Program
 from sexplang.terms.run_terms import RateBook, Terms, read_terms
-from sexplang.terms.values.value import Fault
+from sexplang.terms.values.value import Fault, Value
 
 DAYS = 30
 BYTES = 1_000_000_000
@@ -119,19 +120,24 @@ class ResumedRun:
     """The number of replies that come from the journal."""
     doubts: tuple[Doubt, ...]
     _begun: Mapping[str, tuple[float, float, int]]
+    _answers: Mapping[str, Value]
 
     def perform_with(self, performers: Mapping[str, Performer]) -> dict[str, Performer]:
         """Return performers for the rest of the run: deadlines and sleeps go on, and a request in
         doubt that is not to be repeated fails."""
         table = dict(performers)
         never = {each.request.id for each in self.doubts if each.decision == "never"}
+        for each in table.values():
+            if isinstance(each, Paused):
+                each.answers = self._answers
         for operation in {each.request.operation for each in self.doubts}:
             if operation in table:
                 table[operation] = _refuse_doubts(table[operation], never)
         now = time()
         timers = {id: self.clock - clock for id, (clock, _, _) in self._begun.items()}
         sleeps = {id: max(0.0, now - at) for id, (_, at, _) in self._begun.items()}
-        return continue_waits(table, timers, sleeps)
+        continue_waits(table, timers, sleeps)
+        return table
 
 
 def _refuse_doubts(perform: Performer, never: set[str]) -> Performer:
@@ -195,11 +201,15 @@ def resume_run(
         if kept is not None:
             store.db.execute("delete from snapshots where run = ?", (run.n,))
         store.db.execute(
-            "update runs set state = ?, boots = ?, ended = null, error = null where n = ?",
+            "update runs set state = ?, boots = ?, ended = null, error = null, due = null "
+            "where n = ?",
             (RUNNING, boot + 1, run.n),
         )
     served = found.replies
-    return ResumedRun(run, terms, outcome, storage, found.clock, served, doubts, found.open)
+    answers = read_answers(list_questions(store, run))
+    return ResumedRun(
+        run, terms, outcome, storage, found.clock, served, doubts, found.open, answers
+    )
 
 
 def _compute_begun(outcome: Outcome, found: StoredRows) -> Outcome:
@@ -304,7 +314,9 @@ def _sources_of(program: Program) -> tuple[tuple[str, str], ...]:
 
 def end_run(storage: StoredJournal, outcome: Outcome | None) -> None:
     """Say in the store how a run has ended; None is an interruption."""
-    if isinstance(outcome, Failed):
+    if isinstance(outcome, Suspended):  # it is parked, and the store knows
+        storage.has_ended = True
+    elif isinstance(outcome, Failed):
         storage.end(FAILED, clean(str(outcome)))
     else:
         storage.end(INTERRUPTED if outcome is None else DONE)

@@ -87,6 +87,11 @@ Examples:
   sexplang runs resume 3f2a --again 4.1      do once more what may have been done
   sexplang runs resume 3f2a --never '*'      let all that fail"""
 
+_RUNS_ANSWER_EXAMPLES = """\b
+Examples:
+  sexplang runs answer 3f2a yes
+  sexplang runs answer 3f2a 2 --request 3.1 --resume   the second choice, then go on"""
+
 _GUIDE_EXAMPLES = """\b
 Examples:
   sexplang guide                        all of it, for the prompt of a large model
@@ -487,7 +492,8 @@ def _show_run(run_id: str, store: str | None, as_json: bool) -> int:
 
 
 @_runs.command("resume", epilog=_RUNS_RESUME_EXAMPLES, short_help="Go on with a run.")
-@click.argument("run_id", metavar="ID")
+@click.argument("run_id", metavar="[ID]", required=False)
+@click.option("--due", is_flag=True, help="All runs whose time has come, or that have an answer.")
 @click.option(
     "--again",
     multiple=True,
@@ -507,7 +513,8 @@ def _show_run(run_id: str, store: str | None, as_json: bool) -> int:
 @_JSON_OPTION
 @click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
 def _resume(
-    run_id: str,
+    run_id: str | None,
+    due: bool,
     again: tuple[str, ...],
     never: tuple[str, ...],
     as_recorded: bool,
@@ -520,8 +527,32 @@ def _resume(
     """
     from sexplang.hosts.cli.stored_runs import resume
 
+    if (run_id is None) != due:
+        raise click.UsageError("Name a run, or type --due")
+    if run_id is None:
+        from sexplang.hosts.cli.waiting_runs import resume_due
+
+        return resume_due(store, as_json=as_json, quiet=quiet)
     flags = {"as_recorded": as_recorded, "as_json": as_json, "quiet": quiet}
     return resume(run_id, store, again, never, **flags)
+
+
+@_runs.command("answer", epilog=_RUNS_ANSWER_EXAMPLES, short_help="Answer a question of a run.")
+@click.argument("run_id", metavar="ID")
+@click.argument("value", metavar="VALUE")
+@click.option("--request", metavar="REQUEST", help="The question, where the run has several.")
+@click.option("--resume", "goes_on", is_flag=True, help="Go on with the run at once.")
+@_STORE_OPTION
+@_JSON_OPTION
+def _answer(
+    run_id: str, value: str, request: str | None, goes_on: bool, store: str | None, as_json: bool
+) -> int:
+    """Answer a question of a run that waits. The answer is kept, and the run takes it when it goes
+    on. Text and choices are typed as they are; another operation is answered with JSON too.
+    """
+    from sexplang.hosts.cli.waiting_runs import answer_run
+
+    return answer_run(run_id, value, request, store, as_json=as_json, goes_on=goes_on)
 
 
 @_runs.command("report", epilog=_RUNS_EXAMPLES, short_help="Make a page of a recorded run.")

@@ -46,7 +46,7 @@ from sexplang.terms.values.value import Fault, Record, Value
 if TYPE_CHECKING:
     from sexplang.hosts.terminal.progress import Progress
     from sexplang.hosts.terminal.text_output import TextOutput
-    from sexplang.machine import Done, Failed, Limits, Suspended
+    from sexplang.machine import Done, Failed, Limits, Outcome, Suspended
     from sexplang.runs.durable_run import ResumedRun
     from sexplang.runtime import Journal
     from sexplang.runtime.journal.stored_journal import StoredJournal
@@ -230,6 +230,10 @@ def perform(
                         id = settings.run_id or new
                         storage = make_storage(settings, source, id)
                         settings = evolve(settings, run_id=id)
+                    if storage is None and settings.pause and isinstance(outcome, Suspended):
+                        words = "--pause keeps the run until it is answered: name --store FILE"
+                        say_misuse(words, settings)
+                        return MISUSE
                     if storage is not None:
                         storage.begin(terms)
                         book.note = storage.note
@@ -257,6 +261,10 @@ def perform(
                     from sexplang.runs.durable_run import end_run
 
                     end_run(storage, outcome)
+                    if isinstance(outcome, Suspended):
+                        from sexplang.hosts.cli.waiting_runs import say_waiting
+
+                        return say_waiting(settings, storage)
         except Diagnostics as found:  # the configuration of the store
             return say_all(found.diagnostics, MISUSE, settings)
         except Fault as fault:  # a server that the program needs
@@ -271,6 +279,7 @@ def perform(
         if trace is not None:
             trace.finish(outcome.error if isinstance(outcome, Failed) else None)
         is_traced = trace is not None
+        assert not isinstance(outcome, Suspended)
         stopped = _say_end(settings, program, source, outcome, shaped, is_traced, streamed)
         is_stored = storage is not None and storage.replies > 0
         if stopped is not None and progress is not None and is_bound(stopped):
@@ -357,8 +366,9 @@ def drive_to_end(
     streamed: "TextOutput | None" = None,
     storage: "StoredJournal | None" = None,
     resumed: "ResumedRun | None" = None,
-) -> "Done | Failed":
-    """Return the outcome at the end: perform requests, show progress, keep the record."""
+) -> "Outcome":
+    """Return the outcome at the end, or where the run waits for a person: perform requests, show
+    progress, keep the record."""
     from sexplang.hosts.terminal.progress import make_progress
     from sexplang.hosts.terminal.streams import person_at
     from sexplang.runtime import Journal, drive, performers
@@ -369,7 +379,7 @@ def drive_to_end(
         journal = Journal() if settings.run_id is None else Journal(settings.run_id)
     journal.storages += () if storage is None else (storage,)
     journal.clock = 0.0 if resumed is None else resumed.clock
-    progress = progress or make_progress(settings)
+    progress, person = progress or make_progress(settings), person_at(sys.stdin, sys.stderr)
     watch = progress if streamed is None else join_listeners([progress, streamed], True)
     permissions = permissions_of(settings, _folder(settings), _list_input_files(settings, program))
     prepared = performers(
@@ -378,7 +388,9 @@ def drive_to_end(
             permissions=permissions,
             write=_make_print(settings),
             log=_make_log(settings, trace),
-            person=person_at(sys.stdin, sys.stderr),
+            person=person,
+            pause=_find_pauses(settings, person is not None, storage is not None),
+            parks=storage is not None,
             on_event=watch if trace is None else trace.wrap_watch(watch),
             models=settings.models,
             on_named=progress.note_model,
@@ -405,6 +417,13 @@ def drive_to_end(
         if isinstance(ended, KeyboardInterrupt):
             say_interrupted(settings, failed, progress.usage.plain(), storage is not None)
         raise
+
+
+def _find_pauses(settings: Settings, has_person: bool, is_kept: bool) -> frozenset[str]:
+    """Return the operations at which the run waits for an answer from elsewhere."""
+    if not is_kept:
+        return frozenset()
+    return frozenset(settings.pause if has_person else (*settings.pause, "ask-user"))
 
 
 def close_storage(settings: Settings, storage: "StoredJournal") -> None:

@@ -28,7 +28,7 @@ from sexplang.terms.run_terms import read_terms
 from sexplang.terms.source import Source
 
 
-def _open(path: str | None) -> RunStore:
+def open_runs(path: str | None) -> RunStore:
     """Open a store to look at it. Raises Diagnostics if runs are not kept, and Refusal."""
     path = path or default_store()
     if path is None:
@@ -42,13 +42,13 @@ def list_runs(path: str | None, *, all: bool, as_json: bool) -> int:
     runs: list[dict[str, Any]] = []
     try:
         if path is not None or os.path.exists(default_store() or ""):
-            store = _open(path)
+            store = open_runs(path)
             try:
                 runs = [_plain(store, run) for run in store.runs(None if all else os.getcwd())]
             finally:
                 store.close()
     except (Refusal, Diagnostics) as problem:
-        return _say_problem(problem)
+        return say_problem(problem)
     if as_json:
         print(json.dumps(runs, ensure_ascii=False, indent=2))
         return DONE
@@ -84,7 +84,7 @@ def _plain(store: RunStore, run: StoredRun) -> dict[str, Any]:
 def show_run(id: str, path: str | None, *, as_json: bool) -> int:
     """Print a run: its command, its rows and its doubts; return the exit status."""
     try:
-        store = _open(path)
+        store = open_runs(path)
         try:
             run = store.find(id)
             found = read_rows(store, run, whole=True)
@@ -93,7 +93,7 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
             store.close()
         words = make_words(read_command(run)[0])
     except (Refusal, Diagnostics) as problem:
-        return _say_problem(problem)
+        return say_problem(problem)
     except (ValueError, TypeError, KeyError):
         words = []
     told |= {
@@ -140,9 +140,9 @@ def resume(
 
     replay: dict[str, Decision] = {**dict.fromkeys(again, "safe"), **dict.fromkeys(never, "never")}
     try:
-        store = _open(path)
+        store = open_runs(path)
     except (Refusal, Diagnostics) as problem:
-        return _say_problem(problem)
+        return say_problem(problem)
     try:
         run = store.find(id)
         settings, text = read_command(run)
@@ -163,14 +163,14 @@ def resume(
         inputs = read_terms(json.loads(run.header), ()).inputs
         return perform(settings, program, inputs, source, budget, resume=go_on)
     except (Refusal, Diagnostics) as problem:
-        return _say_problem(problem)
+        return say_problem(problem)
     except OSError as problem:
-        return _say_problem(
+        return say_problem(
             Diagnostics([Diagnostic("file-failed", f"{run.project}: {problem.strerror}")])
         )
     except (ValueError, TypeError, KeyError):
         hint = "run the program again; sexplang runs list shows other runs"
-        return _say_problem(
+        return say_problem(
             Diagnostics([Diagnostic("bad-store", f"the command of run {id} is damaged", hint=hint)])
         )
     finally:
@@ -191,7 +191,7 @@ def export(id: str, to: str) -> int:
 
     here = os.getcwd()
     try:
-        store = _open(None)
+        store = open_runs(None)
         try:
             run = store.find(id)
             _, program = _build(run, *read_command(run))
@@ -200,11 +200,11 @@ def export(id: str, to: str) -> int:
             os.chdir(here)
             store.close()
     except (Refusal, Diagnostics) as problem:
-        return _say_problem(problem)
+        return say_problem(problem)
     except (OSError, ValueError, TypeError, KeyError):
         hint = "run the program again; sexplang runs list shows other runs"
         title = f"the command of run {id} cannot be repeated"
-        return _say_problem(Diagnostics([Diagnostic("bad-store", title, hint=hint)]))
+        return say_problem(Diagnostics([Diagnostic("bad-store", title, hint=hint)]))
     return DONE
 
 
@@ -244,7 +244,7 @@ def _say_resumed(resumed: ResumedRun) -> None:
         print(f"  in doubt: {name}, {what}", file=sys.stderr)
 
 
-def _say_problem(problem: Refusal | Diagnostics) -> int:
+def say_problem(problem: Refusal | Diagnostics) -> int:
     if isinstance(problem, Diagnostics):
         return say_all(problem.diagnostics, FAILED)
     fields: Mapping[str, Any] = problem.error.fields

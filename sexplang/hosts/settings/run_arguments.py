@@ -79,6 +79,12 @@ RUN_OPTIONS = (
     Option(("--store",), "text", "Keep this run in FILE, and not in the person's store.", "FILE"),
     Option(("--run-id",), "text", "The name of this run, which must be kept.", "ID"),
     Option(
+        ("--pause",),
+        "texts",
+        "Wait for a person where the program performs this operation; the run is kept.",
+        "NAME",
+    ),
+    Option(
         ("--trace",),
         "text",
         "Send spans to a collector, or add them to a file; else as OTEL_EXPORTER_OTLP_* say.",
@@ -131,6 +137,7 @@ class Settings:
     no_record: bool = False
     store: str | None = None
     run_id: str | None = None
+    pause: tuple[str, ...] = ()
     trace: str | None = None
     parallel: int | None = None
     single_flight: bool = False

@@ -110,29 +110,6 @@ class Deadlines:
         return self._due.setdefault(id, now + seconds - self.passed_seconds.get(id, 0.0))
 
 
-def continue_waits(
-    performers: Mapping[str, Performer], timers: Mapping[str, float], sleeps: Mapping[str, float]
-) -> dict[str, Performer]:
-    """Return performers for a run that goes on. Its open deadlines and sleeps, by request id, have
-    waited for so many seconds."""
-    table, timer = dict(performers), performers.get("timer")
-    if isinstance(timer, Deadlines):
-        timer.passed_seconds = timers
-    if sleeps and "sleep" in table:
-        table["sleep"] = _shorten_sleep(table["sleep"], dict(sleeps))
-    return table
-
-
-def _shorten_sleep(perform: Performer, passed: dict[str, float]) -> Performer:
-    def sleep(request: Request) -> Any:
-        before = passed.pop(request.id, 0.0)
-        if before and request.arguments and type(request.arguments[0]) in (int, float):
-            request = evolve(request, arguments=(max(0.0, request.arguments[0] - before),))
-        return perform(request)
-
-    return sleep
-
-
 # -- The clock of a preview -----------------------------------------------------------------------
 
 # Its time passes only when nothing else is at work, so requests beside a `sleep` are shown before

@@ -51,6 +51,11 @@ class RequestQueue:
         """Whether the next new request is a model call."""
         return bool(self._new) and self._new[0].operation == "model"
 
+    @property
+    def has_new(self) -> bool:
+        """Whether a request has not been looked at."""
+        return bool(self._new)
+
     def take(self) -> Request | None:
         """Remove and return the next new request, or None."""
         return self._new.popleft() if self._new else None

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from sexplang.guards.interrupt import Interrupt
 from sexplang.machine import (
-    Done,
     Failed,
     Outcome,
     Pause,
@@ -24,6 +23,7 @@ from sexplang.machine import (
 )
 from sexplang.runtime.driver.deadlines import Deadlines
 from sexplang.runtime.driver.events import Finished, Queued, Started, Withdrawn
+from sexplang.runtime.driver.parking import Paused, WallClock
 from sexplang.runtime.driver.requests import (
     PLAIN_CLASSES,
     DeferredReply,
@@ -102,6 +102,9 @@ class Run:
     """The monotonic time at which the run began, had it been driven without a break."""
     _waiting_operations: set[str] = field(factory=set)
     """Operations whose replies were awaited: several of them are begun at once."""
+    _parked: set[str] = field(factory=set)
+    """Ids of open requests that a person answers."""
+    _clock: WallClock | None = None
     _intended: set[str] = field(factory=set)
     """Ids of requests whose intent was noted with another one."""
     _order: "ReplayOrder | None" = None
@@ -114,6 +117,8 @@ class Run:
         if isinstance(timer, Deadlines):
             self.deadlines = timer
         self.deadlines.begin()
+        clock = self.performers.get("wait-until")
+        self._clock = clock if isinstance(clock, WallClock) else None
         self._since -= self.journal.clock
         self._open_all()
 
@@ -126,10 +131,19 @@ class Run:
         """Whether the run must be abandoned before the next step."""
         return self.interrupt.pressed and not self.abandoned
 
-    def end(self) -> Done | Failed:
-        """Return the outcome of a run that has ended."""
-        assert not isinstance(self.outcome, Suspended)
-        return self.outcome
+    @property
+    def is_parked(self) -> bool:
+        """Whether all open requests wait for a person or a far moment. The deadlines of the run
+        stand still meanwhile."""
+        if self._pause is not None or self._replies or self._queue.has_new:
+            return False
+        clock, is_far = self._clock, False
+        for id, each in self._open.items():
+            if id in self._parked or (clock is not None and clock.is_far(id)):
+                is_far = is_far or id in self._parked or each.operation == "wait-until"
+            elif each.operation != "timer":
+                return False
+        return is_far and (bool(self._parked) or (clock is not None and clock.parks))
 
     def arrive(self, id: str, value: Value, failed: bool, attempts: int) -> None:
         """Queue an awaited reply for delivery."""
@@ -293,6 +307,20 @@ class Run:
             self.in_flight.calls.clear()
         self._report_all_withdrawn(begun, queued)
 
+    def park(self) -> None:
+        """Leave a parked run as it is, and keep what it waits for. If it cannot be kept, it
+        ends."""
+        for _, awaitable in self.awaitables:
+            close_awaitable(awaitable)
+        self.awaitables.clear()
+        asked = [each.request for id, each in self._open.items() if id in self._parked]
+        ends = [] if self._clock is None else [self._clock.until.get(id) for id in self._open]
+        due = min([each for each in ends if each is not None], default=None)
+        try:
+            self.journal.park(self.outcome, monotonic() - self._since, asked, due)
+        except Refusal as refusal:
+            self._stop(refusal.error)
+
     def give_up(self) -> None:
         """End the run at once, without further cleanup."""
         if isinstance(self.outcome, Suspended):
@@ -379,7 +407,11 @@ class Run:
         if request.id not in self._open:
             self._open_request(request)
         performer = self.performers.get(request.operation)
-        if self.journal.storages and not self._intend(request):
+        if performer.__class__ is Paused and not performer.knows(request):
+            self._parked.add(request.id)
+            return False
+        is_kept = bool(self.journal.storages) and performer.__class__ is not Paused
+        if is_kept and not self._intend(request):
             return True
         try:
             if performer is None:
@@ -552,6 +584,7 @@ class Run:
                 self._report_withdrawn(queued)
             return
         self.in_flight.calls.pop(id, None)
+        self._parked.discard(id)
         self.withdrawn.append(id)
         for at, (request, awaitable) in enumerate(self.awaitables):
             if request.id == id:

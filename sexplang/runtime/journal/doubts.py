@@ -15,7 +15,17 @@ Decision = Literal["safe", "ask", "never"]
 """What happens to a request in doubt: it is performed again, a person decides, or it fails."""
 
 INSIDE = frozenset(
-    {"now", "random", "sleep", "timer", "read-file", "list-files", "search-memory", "progress"}
+    {
+        "now",
+        "random",
+        "sleep",
+        "wait-until",
+        "timer",
+        "read-file",
+        "list-files",
+        "search-memory",
+        "progress",
+    }
 )
 """Operations that change nothing outside the run and cost nothing."""
 

@@ -21,7 +21,8 @@ from sexplang.terms.classes.node import define, field, frozen
 if TYPE_CHECKING:
     import sqlite3  # loaded when a run does something that is worth keeping
 
-VERSION = 1
+VERSION = 2
+"""2 has the questions of parked runs."""
 _APPLICATION = 0x73787072
 """The application id of the file: `sxpr`."""
 
@@ -35,7 +36,7 @@ create table runs (
     n integer primary key, id text not null unique, project text not null, name text not null,
     command text not null, header text not null, state text not null, began real not null,
     ended real, replies integer not null default 0, tokens integer not null default 0,
-    boots integer not null default 1, error text, owner text, token integer
+    boots integer not null default 1, error text, owner text, token integer, due real
 ) strict;
 create index runs_by_project on runs (project, began);
 create table entries (
@@ -50,7 +51,21 @@ create table snapshots (
 ) strict;
 """
 
-RUNNING, DONE, FAILED, INTERRUPTED = "running", "done", "failed", "interrupted"
+_QUESTIONS = """
+create table questions (
+    run integer not null, request text not null, data text not null, opened real not null,
+    answer text, answered real, is_over integer not null default 0, primary key (run, request)
+) strict;
+"""
+
+_MIGRATIONS = {1: "alter table runs add column due real;" + _QUESTIONS}
+"""The statements that make the next version of a store."""
+
+RUNNING, WAITING, INTERRUPTED = "running", "waiting", "interrupted"
+"""The states of a run that can go on. A waiting one is parked: it needs an answer, or its time."""
+
+DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
+"""The states of a run that is over. A failed one can be resumed."""
 
 
 @frozen
@@ -70,10 +85,12 @@ class StoredRun:
     tokens: int
     boots: int
     error: str | None
+    due: float | None
+    """The time at which a waiting run goes on without an answer."""
 
 
 _COLUMNS = (
-    "n, id, project, name, command, header, state, began, ended, replies, tokens, boots, error"
+    "n, id, project, name, command, header, state, began, ended, replies, tokens, boots, error, due"
 )
 
 
@@ -198,7 +215,7 @@ class RunStore:
         """Remove runs with all that belongs to them."""
         with explain(self.path), self.transaction():
             for run in runs:
-                for table in ("entries", "blobs", "snapshots"):
+                for table in ("entries", "blobs", "snapshots", "questions"):
                     self.db.execute(f"delete from {table} where run = ?", (run.n,))
                 self.db.execute("delete from runs where n = ?", (run.n,))
         for run in runs:
@@ -273,7 +290,7 @@ def _prepare(db: "sqlite3.Connection", path: str) -> None:
         db.execute("pragma journal_mode = wal")
         db.execute("begin immediate")
         if _identity(db) == (0, 0, 0):
-            for statement in _SCHEMA.split(";"):
+            for statement in (_SCHEMA + _QUESTIONS).split(";"):
                 db.execute(statement)
             db.execute(f"pragma application_id = {_APPLICATION}")
             db.execute(f"pragma user_version = {VERSION}")
@@ -288,7 +305,19 @@ def _prepare(db: "sqlite3.Connection", path: str) -> None:
         raise refuse(
             "bad-store", f"{path} is of a newer version of sexplang", hint="update this one"
         )
+    if version < VERSION:
+        _migrate(db)
     db.execute("pragma synchronous = full")
+
+
+def _migrate(db: "sqlite3.Connection") -> None:
+    """Bring a store to this version, as one transaction."""
+    db.execute("begin immediate")
+    for version in range(_identity(db)[1], VERSION):  # another process may have done it
+        for statement in _MIGRATIONS[version].split(";"):
+            db.execute(statement)
+        db.execute(f"pragma user_version = {version + 1}")
+    db.execute("commit")
 
 
 def _identity(db: "sqlite3.Connection") -> tuple[int, int, int]:

@@ -11,8 +11,15 @@ from sexplang.guards.secrets import redact
 from sexplang.runtime.journal.blobs import SIZE, BlobReader, BlobWriter, is_blob
 from sexplang.runtime.journal.checksum_chain import read_checksum
 from sexplang.runtime.journal.compression import compress, decompress
+from sexplang.runtime.journal.questions import keep_questions
 from sexplang.runtime.journal.rows import ATTEMPT, CANCEL, CUT, LONE, PASSED, Row
-from sexplang.runtime.journal.run_store import INTERRUPTED, RunStore, StoredRun, explain
+from sexplang.runtime.journal.run_store import (
+    INTERRUPTED,
+    WAITING,
+    RunStore,
+    StoredRun,
+    explain,
+)
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.effect import Request
@@ -80,6 +87,11 @@ class StoredJournal:
     def run(self) -> StoredRun | None:
         """The run in the store, if it is there."""
         return None if self._opened is None else self._opened[1]
+
+    @property
+    def opened(self) -> "tuple[RunStore, StoredRun]":
+        """The store and the run. Raises Refusal."""
+        return self._open()
 
     def begin(self, terms: Terms) -> None:
         self._terms = terms
@@ -155,6 +167,32 @@ class StoredJournal:
         if left > 0:
             self._due = monotonic() + left  # a thread computes no longer than time passes
             return
+        self._write_snapshot(outcome, clock)
+        self._cost = thread_time() - began
+
+    def park(
+        self, outcome: Any, clock: float, questions: Sequence[Request], due: float | None
+    ) -> None:
+        self._is_worth = True
+        self.commit()
+        if self._is_off:
+            raise refuse(
+                "store-failed",
+                "the run waits for an answer, and cannot be kept",
+                hint="name another file with --store FILE, or answer at a terminal",
+            )
+        store, run = self._open()
+        if self.freeze is not None:
+            self._write_snapshot(outcome, clock)
+        with explain(store.path), store.transaction():
+            keep_questions(store, run, questions)
+            store.db.execute(
+                "update runs set state = ?, due = ?, replies = ?, tokens = ? where n = ?",
+                (WAITING, due, *self._counts(), run.n),
+            )
+
+    def _write_snapshot(self, outcome: Any, clock: float) -> None:
+        assert self._opened is not None and self.freeze is not None
         store, run = self._opened
         # A snapshot is a cache: without one, the whole journal is folded.
         with suppress(Fault, Refusal, ValueError, TypeError, RecursionError):
@@ -175,7 +213,6 @@ class StoredJournal:
                     (run.n, self.seq, data, checksum),
                 )
         self._since = thread_time()
-        self._cost = self._since - began
 
     def end(self, state: str, error: str | None = None) -> None:
         """Set how the run ended. A run that the store does not know stays unknown."""

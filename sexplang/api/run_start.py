@@ -29,7 +29,7 @@ from sexplang.package.zone_use import ZoneUse
 from sexplang.runs import assembly
 from sexplang.runtime import Permissions, Refusal
 from sexplang.runtime.driver.events import Event
-from sexplang.runtime.driver.parking import continue_waits
+from sexplang.runtime.driver.waits import continue_waits
 from sexplang.runtime.journal.journal import Journal, make_run_id
 from sexplang.runtime.journal.json_lines import record_to
 from sexplang.runtime.journal.redaction import clean

@@ -10,8 +10,8 @@ from typing import Any
 from sexplang.guards.secrets import KNOWN, redact, redact_text, silence
 from sexplang.machine import Failed, Limits, Outcome, Suspended, advance, state_of
 from sexplang.runs import assembly
-from sexplang.runtime.driver.parking import Paused, continue_waits
 from sexplang.runtime.driver.requests import Performer
+from sexplang.runtime.driver.waits import Paused, continue_waits
 from sexplang.runtime.journal.checksum_chain import KEY as CHECKSUM
 from sexplang.runtime.journal.checksum_chain import add_checksum, read_checksum
 from sexplang.runtime.journal.doubts import Decision, Doubt, find_doubts, make_doubt_error

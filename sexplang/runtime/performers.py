@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from sexplang.guards.secrets import look, redact_text
 from sexplang.runtime import world
 from sexplang.runtime.driver.deadlines import Deadlines
-from sexplang.runtime.driver.parking import Paused, WallClock
 from sexplang.runtime.driver.requests import Performer, Performers, Watch
+from sexplang.runtime.driver.waits import Paused, WallClock
 from sexplang.runtime.files import file_reader, file_writer
 from sexplang.runtime.files.surrogates import require_text
 from sexplang.runtime.models import Endpoint, OnNamed, make_model

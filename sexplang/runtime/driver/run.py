@@ -23,7 +23,6 @@ from sexplang.machine import (
 )
 from sexplang.runtime.driver.deadlines import Deadlines
 from sexplang.runtime.driver.events import Finished, Queued, Started, Withdrawn
-from sexplang.runtime.driver.parking import Paused, WallClock
 from sexplang.runtime.driver.requests import (
     PLAIN_CLASSES,
     DeferredReply,
@@ -40,6 +39,7 @@ from sexplang.runtime.driver.requests import (
     refuse_unhandled,
 )
 from sexplang.runtime.driver.text_stream import tell_whole
+from sexplang.runtime.driver.waits import Paused, WallClock
 from sexplang.runtime.journal.doubts import INSIDE
 from sexplang.runtime.journal.journal import Journal
 from sexplang.runtime.journal.rows import (

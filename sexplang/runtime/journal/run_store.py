@@ -85,12 +85,15 @@ class StoredRun:
     tokens: int
     boots: int
     error: str | None
+    owner: str | None
+    """None for a run that was begun here."""
     due: float | None
     """The time at which a waiting run goes on without an answer."""
 
 
 _COLUMNS = (
-    "n, id, project, name, command, header, state, began, ended, replies, tokens, boots, error, due"
+    "n, id, project, name, command, header, state, began, ended, replies, tokens, boots, error, "
+    "owner, due"
 )
 
 
@@ -104,7 +107,15 @@ class RunStore:
     """Whether the file was made just now."""
     _locks: dict[str, int] = field(factory=dict)
 
-    def add_run(self, id: str, project: str, name: str, command: str, header: str) -> StoredRun:
+    def add_run(
+        self,
+        id: str,
+        project: str,
+        name: str,
+        command: str,
+        header: str,
+        owner: str | None = None,
+    ) -> StoredRun:
         """Add a run and lock it. Raises a Refusal `run-exists`."""
         id, project, name = map(_encodable, (id, project, name))
         if not self.lock(id):
@@ -114,9 +125,9 @@ class RunStore:
         with explain(self.path):
             try:
                 self.db.execute(
-                    "insert into runs (id, project, name, command, header, state, began) "
-                    "values (?, ?, ?, ?, ?, ?, ?)",
-                    (id, project, name, command, header, RUNNING, time()),
+                    "insert into runs (id, project, name, command, header, state, began, owner) "
+                    "values (?, ?, ?, ?, ?, ?, ?, ?)",
+                    (id, project, name, command, header, RUNNING, time(), owner),
                 )
             except IntegrityError:
                 self.unlock(id)

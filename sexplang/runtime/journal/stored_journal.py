@@ -157,6 +157,11 @@ class StoredJournal:
         self._blobs.new.clear()
         self.seq, self.before = self.seq + 1, checksum
 
+    def keep(self) -> None:
+        """Commit also what is worth little. Raises Refusal."""
+        self._is_worth = True
+        self.commit()
+
     def snap(self, outcome: Any, clock: float) -> None:
         if monotonic() < self._due or self.freeze is None or self._is_off:
             return
@@ -173,8 +178,7 @@ class StoredJournal:
     def park(
         self, outcome: Any, clock: float, questions: Sequence[Request], due: float | None
     ) -> None:
-        self._is_worth = True
-        self.commit()
+        self.keep()
         if self._is_off:
             raise refuse(
                 "store-failed",

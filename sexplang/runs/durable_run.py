@@ -16,10 +16,11 @@ from sexplang.runtime.journal.checksum_chain import KEY as CHECKSUM
 from sexplang.runtime.journal.checksum_chain import add_checksum, read_checksum
 from sexplang.runtime.journal.doubts import Decision, Doubt, find_doubts, make_doubt_error
 from sexplang.runtime.journal.fold import find_failure, find_slice, fold
-from sexplang.runtime.journal.questions import list_questions, read_answers
+from sexplang.runtime.journal.questions import Question, list_questions, read_answers
 from sexplang.runtime.journal.redaction import clean
-from sexplang.runtime.journal.rows import CANCEL, LONE
+from sexplang.runtime.journal.rows import CANCEL, LONE, make_cancellation_row
 from sexplang.runtime.journal.run_store import (
+    CANCELLED,
     DONE,
     FAILED,
     INTERRUPTED,
@@ -32,11 +33,12 @@ from sexplang.runtime.journal.run_store import (
 )
 from sexplang.runtime.journal.stored_journal import StoredJournal, StoredRows, read_rows
 from sexplang.runtime.refusal import Refusal, refuse
-from sexplang.terms.classes.node import field, frozen
+from sexplang.terms.classes.node import evolve, field, frozen
 from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import dump, load
 from sexplang.terms.program import Program
 from sexplang.terms.run_terms import RateBook, Terms, read_terms
+from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault, Value
 
 DAYS = 30
@@ -120,16 +122,26 @@ class ResumedRun:
     """The number of replies that come from the journal."""
     doubts: tuple[Doubt, ...]
     _begun: Mapping[str, tuple[float, float, int]]
-    _answers: Mapping[str, Value]
+    _questions: tuple[Question, ...]
+
+    def cancel(self) -> "ResumedRun":
+        """Return the run as it ends: its `finally` bodies are left."""
+        assert isinstance(self.outcome, Suspended)
+        self.storage.append(make_cancellation_row())
+        return evolve(self, outcome=self.outcome.cancel())
 
     def perform_with(self, performers: Mapping[str, Performer]) -> dict[str, Performer]:
         """Return performers for the rest of the run: deadlines and sleeps go on, and a request in
         doubt that is not to be repeated fails."""
         table = dict(performers)
         never = {each.request.id for each in self.doubts if each.decision == "never"}
-        for each in table.values():
-            if isinstance(each, Paused):
-                each.answers = self._answers
+        answers = read_answers(self._questions)
+        for operation in {each.operation for each in self._questions}:
+            performer = table.get(operation)
+            if isinstance(performer, Paused):
+                performer.answers = answers
+            elif performer is not None:
+                table[operation] = _answer_first(performer, answers)
         for operation in {each.request.operation for each in self.doubts}:
             if operation in table:
                 table[operation] = _refuse_doubts(table[operation], never)
@@ -138,6 +150,13 @@ class ResumedRun:
         sleeps = {id: max(0.0, now - at) for id, (_, at, _) in self._begun.items()}
         continue_waits(table, timers, sleeps)
         return table
+
+
+def _answer_first(perform: Performer, answers: Mapping[str, Value]) -> Performer:
+    def answer_or_perform(request: Request) -> Any:
+        return answers[request.id] if request.id in answers else perform(request)
+
+    return answer_or_perform
 
 
 def _refuse_doubts(perform: Performer, never: set[str]) -> Performer:
@@ -170,7 +189,7 @@ def resume_run(
     if not store.lock(run.id):
         raise refuse_busy(run.id)
     run = store.find(run.id)
-    if run.state == DONE:
+    if run.state in (DONE, CANCELLED):
         raise refuse("run-ended", f"the run {run.id} has ended", hint="run the program again")
     terms = read_header(run, program)
     rates: list[dict[str, Any]] = []
@@ -206,10 +225,8 @@ def resume_run(
             (RUNNING, boot + 1, run.n),
         )
     served = found.replies
-    answers = read_answers(list_questions(store, run))
-    return ResumedRun(
-        run, terms, outcome, storage, found.clock, served, doubts, found.open, answers
-    )
+    asked = tuple(list_questions(store, run))
+    return ResumedRun(run, terms, outcome, storage, found.clock, served, doubts, found.open, asked)
 
 
 def _compute_begun(outcome: Outcome, found: StoredRows) -> Outcome:
@@ -317,9 +334,12 @@ def end_run(storage: StoredJournal, outcome: Outcome | None) -> None:
     if isinstance(outcome, Suspended):  # it is parked, and the store knows
         storage.has_ended = True
     elif isinstance(outcome, Failed):
-        storage.end(FAILED, clean(str(outcome)))
+        is_cancelled = outcome.error.fields["reason"] == "cancelled"
+        storage.end(CANCELLED if is_cancelled else FAILED, clean(str(outcome)))
+    elif outcome is None:
+        storage.end(INTERRUPTED)
     else:
-        storage.end(INTERRUPTED if outcome is None else DONE)
+        storage.end(DONE, value=clean(to_source(redact(outcome.value))))
 
 
 def default_store() -> str | None:

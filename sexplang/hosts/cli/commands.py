@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE
-from sexplang.hosts.cli.runs_commands import runs
+from sexplang.hosts.kept_runs.commands import runs, worker
 from sexplang.hosts.settings.run_arguments import (
     INPUT,
     REPL_OPTIONS,
@@ -430,6 +430,7 @@ def _index(
 
 
 _group.add_command(runs)
+_group.add_command(worker)
 
 
 @_group.command("guide", epilog=_GUIDE_EXAMPLES, short_help="Print the language, for a model.")

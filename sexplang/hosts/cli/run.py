@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
+from time import time
 from typing import TYPE_CHECKING, Any
 
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
@@ -200,6 +201,7 @@ def perform(
         except Refusal as refusal:
             return say_error(refusal.error, program, source, settings)
     storage: StoredJournal | None = None
+    since = time()
     gc.freeze()
     # Values have no cycles: the collector would mostly look in vain.
     gc.set_threshold(100_000, 20, 20)
@@ -262,9 +264,9 @@ def perform(
 
                     end_run(storage, outcome)
                     if isinstance(outcome, Suspended):
-                        from sexplang.hosts.cli.waiting_runs import say_waiting
+                        from sexplang.hosts.kept_runs.waiting_runs import say_waiting
 
-                        return say_waiting(settings, storage)
+                        return say_waiting(settings, storage, since)
         except Diagnostics as found:  # the configuration of the store
             return say_all(found.diagnostics, MISUSE, settings)
         except Fault as fault:  # a server that the program needs
@@ -371,6 +373,7 @@ def drive_to_end(
     progress, keep the record."""
     from sexplang.hosts.terminal.progress import make_progress
     from sexplang.hosts.terminal.streams import person_at
+    from sexplang.machine import Suspended
     from sexplang.runtime import Journal, drive, performers
     from sexplang.runtime import Settings as RunSettings
     from sexplang.runtime.driver.listeners import join_listeners
@@ -404,7 +407,16 @@ def drive_to_end(
     more |= {} if settings.parallel is None else {"parallel": settings.parallel}
     try:
         try:
-            return drive(outcome, prepared, journal=journal, on_event=watch, trace=trace, **more)
+            while True:
+                given = {"journal": journal, "on_event": watch, "trace": trace, **more}
+                ended = drive(outcome, prepared, **given)
+                if storage is None or not isinstance(ended, Suspended):
+                    return ended
+                from sexplang.hosts.kept_runs.waiting_runs import take_answers
+
+                if not take_answers(settings, storage, prepared):
+                    return ended
+                outcome = ended
         finally:
             if streamed is not None:
                 streamed.close()

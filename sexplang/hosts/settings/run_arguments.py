@@ -85,6 +85,12 @@ RUN_OPTIONS = (
         "NAME",
     ),
     Option(
+        ("--answers",),
+        "text",
+        "A JSON file of answers, by the words of questions or the ids of requests.",
+        "FILE",
+    ),
+    Option(
         ("--trace",),
         "text",
         "Send spans to a collector, or add them to a file; else as OTEL_EXPORTER_OTLP_* say.",
@@ -138,6 +144,7 @@ class Settings:
     store: str | None = None
     run_id: str | None = None
     pause: tuple[str, ...] = ()
+    answers: str | None = None
     trace: str | None = None
     parallel: int | None = None
     single_flight: bool = False

@@ -19,14 +19,14 @@ from sexplang.terms.source import Source
 _UNKEPT = frozenset({"models", "store", "no_record", "run_id", "record", "trace", "way"})
 """Settings that are not a part of the command that a resumption repeats."""
 
-_TABLE: dict[str, Any] = {"keep": bool, "days": (int, float), "bytes": int}
+_TABLE: dict[str, Any] = {"keep": bool, "days": (int, float), "bytes": int, "on-question": list}
 
 
 def make_storage(settings: Settings, source: Source, run_id: str) -> StoredJournal | None:
     """Return the storage of a new run of the command, or None if it is not kept. Raises
     Diagnostics."""
     path = settings.store or default_store()
-    said = _read_table(settings)
+    said = read_table(settings)
     if settings.no_record or path is None:
         return None
     if not said.get("keep", True) and not (settings.store or settings.run_id):
@@ -46,7 +46,8 @@ def make_storage(settings: Settings, source: Source, run_id: str) -> StoredJourn
     return keep_run(keeping)
 
 
-def _read_table(settings: Settings) -> dict[str, Any]:
+def read_table(settings: Settings) -> dict[str, Any]:
+    """Return what the person's configuration says of runs. Raises Diagnostics."""
     found: dict[str, Any] = {}
     for table, is_own in sections("runs", settings.folder or os.getcwd()):
         for name, value in table.items():
@@ -54,7 +55,7 @@ def _read_table(settings: Settings) -> dict[str, Any]:
                 raise wrong("sexplang.toml", "only a person says which runs are kept", OWN_HINT)
             kind = _TABLE.get(name)
             if kind is None or not isinstance(value, kind):
-                words = "`runs` holds keep = true or false, days = 30, bytes = 1000000000"
+                words = "`runs` holds keep, days, bytes and on-question"
                 raise wrong("sexplang.toml", words, OWN_HINT)
             found.setdefault(name, value)
     return found

@@ -315,9 +315,10 @@ class Run:
         self.awaitables.clear()
         asked = [each.request for id, each in self._open.items() if id in self._parked]
         ends = [] if self._clock is None else [self._clock.until.get(id) for id in self._open]
+        self.journal.clock = monotonic() - self._since
         due = min([each for each in ends if each is not None], default=None)
         try:
-            self.journal.park(self.outcome, monotonic() - self._since, asked, due)
+            self.journal.park(self.outcome, self.journal.clock, asked, due)
         except Refusal as refusal:
             self._stop(refusal.error)
 

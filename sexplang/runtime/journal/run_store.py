@@ -36,7 +36,8 @@ create table runs (
     n integer primary key, id text not null unique, project text not null, name text not null,
     command text not null, header text not null, state text not null, began real not null,
     ended real, replies integer not null default 0, tokens integer not null default 0,
-    boots integer not null default 1, error text, owner text, token integer, due real
+    boots integer not null default 1, error text, owner text, token integer, due real,
+    value text
 ) strict;
 create index runs_by_project on runs (project, began);
 create table entries (
@@ -58,7 +59,9 @@ create table questions (
 ) strict;
 """
 
-_MIGRATIONS = {1: "alter table runs add column due real;" + _QUESTIONS}
+_MIGRATIONS = {
+    1: "alter table runs add column due real; alter table runs add column value text;" + _QUESTIONS
+}
 """The statements that make the next version of a store."""
 
 RUNNING, WAITING, INTERRUPTED = "running", "waiting", "interrupted"
@@ -89,11 +92,13 @@ class StoredRun:
     """None for a run that was begun here."""
     due: float | None
     """The time at which a waiting run goes on without an answer."""
+    value: str | None
+    """The value of a run that is done, as source."""
 
 
 _COLUMNS = (
     "n, id, project, name, command, header, state, began, ended, replies, tokens, boots, error, "
-    "owner, due"
+    "owner, due, value"
 )
 
 

@@ -15,6 +15,7 @@ from sexplang.runtime.journal.questions import keep_questions
 from sexplang.runtime.journal.rows import ATTEMPT, CANCEL, CUT, LONE, PASSED, Row
 from sexplang.runtime.journal.run_store import (
     INTERRUPTED,
+    RUNNING,
     WAITING,
     RunStore,
     StoredRun,
@@ -195,6 +196,12 @@ class StoredJournal:
                 (WAITING, due, *self._counts(), run.n),
             )
 
+    def go_on(self) -> None:
+        """Say that a parked run is driven again. Raises Refusal."""
+        store, run = self._open()
+        with explain(store.path):
+            store.db.execute("update runs set state = ?, due = null where n = ?", (RUNNING, run.n))
+
     def _write_snapshot(self, outcome: Any, clock: float) -> None:
         assert self._opened is not None and self.freeze is not None
         store, run = self._opened
@@ -218,7 +225,7 @@ class StoredJournal:
                 )
         self._since = thread_time()
 
-    def end(self, state: str, error: str | None = None) -> None:
+    def end(self, state: str, error: str | None = None, value: str | None = None) -> None:
         """Set how the run ended. A run that the store does not know stays unknown."""
         self.has_ended = True
         with suppress(Refusal):  # the driver has told it
@@ -230,9 +237,9 @@ class StoredJournal:
                     if state != INTERRUPTED:  # a run that is over is not read from a snapshot
                         store.db.execute("delete from snapshots where run = ?", (run.n,))
                     store.db.execute(
-                        "update runs set state = ?, ended = ?, replies = ?, tokens = ?, error = ? "
-                        "where n = ?",
-                        (state, time(), *self._counts(), error, run.n),
+                        "update runs set state = ?, ended = ?, replies = ?, tokens = ?, error = ?, "
+                        "value = ? where n = ?",
+                        (state, time(), *self._counts(), error, value, run.n),
                     )
             except Refusal as refusal:
                 # The journal says how the run ended, and a resumption finds it there.

@@ -7,20 +7,30 @@ import time
 from typing import Any
 
 from sexplang.hosts.cli.guard import DONE, WAITING
-from sexplang.hosts.cli.stored_runs import open_runs, resume, say_problem
+from sexplang.hosts.kept_runs.descriptions import describe_waiting
+from sexplang.hosts.kept_runs.stored_runs import open_runs, resume, say_problem
 from sexplang.hosts.settings.run_arguments import Settings
-from sexplang.hosts.terminal.show import draw_hidden
-from sexplang.runtime.journal.questions import Question, answer_question, list_questions
+from sexplang.hosts.settings.store_options import read_table
+from sexplang.runtime.driver.requests import Performers
+from sexplang.runtime.driver.waits import Paused
+from sexplang.runtime.journal.questions import (
+    Question,
+    answer_question,
+    list_questions,
+    read_answers,
+)
 from sexplang.runtime.journal.run_store import WAITING as IS_WAITING
 from sexplang.runtime.journal.run_store import RunStore, StoredRun
 from sexplang.runtime.journal.stored_journal import StoredJournal
 from sexplang.runtime.refusal import Refusal
-from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Value
 
 
-def say_waiting(settings: Settings, storage: StoredJournal) -> int:
-    """Say what a parked run waits for and what to type; return the exit status."""
+def say_waiting(settings: Settings, storage: StoredJournal, since: float) -> int:
+    """Say what a parked run waits for and what to type, and tell questions that opened `since` then
+    to the person's command. Return the exit status."""
     store, run = storage.opened
     run = store.find(run.id)
     asked = [each for each in list_questions(store, run) if each.is_open]
@@ -30,34 +40,67 @@ def say_waiting(settings: Settings, storage: StoredJournal) -> int:
         print(json.dumps(document, ensure_ascii=False))
     if not settings.quiet:
         print("\n".join(describe_waiting(run, asked)), file=sys.stderr)
+    hook = read_table(settings).get("on-question")
+    for each in asked:
+        if hook and each.opened >= since:
+            _tell(hook, each)
     return WAITING
 
 
-def describe_waiting(run: StoredRun, asked: list[Question]) -> list[str]:
-    """Return the lines that say what a run waits for, and what to type."""
-    lines = [f"run {run.id} waits for " + ("an answer:" if len(asked) == 1 else "answers:")]
-    if not asked and run.due is None:  # the answers came while it went on
-        return [f"run {run.id} has its answers; go on with: sexplang runs resume {run.id}"]
-    if not asked:
-        lines = [f"run {run.id} waits until {describe_time(run.due)}"]
-    for each in asked:
-        choices = f"  ({', '.join(each.choices)})" if each.choices else ""
-        lines.append(f"  {each.request}  {draw_hidden(each.words + choices)}")
-    more = f" --request {asked[0].request}" if len(asked) > 1 else ""
-    if asked:
-        lines.append(f"answer with: sexplang runs answer {run.id} VALUE{more}")
-        if run.due is not None:
-            lines.append(f"without an answer it goes on at {describe_time(run.due)}")
-    if run.due is not None:
-        lines.append(
-            "sexplang worker goes on with it then, and so does: sexplang runs resume --due"
-        )
-    return lines
+def _tell(hook: list[str], question: Question) -> None:
+    """Run the person's command with a question as JSON on its standard input."""
+    import subprocess
+
+    told = json.dumps(question.plain(), ensure_ascii=False)
+    try:
+        subprocess.run(hook, input=told.encode(), timeout=_HOOK_SECONDS, check=True)
+    except (OSError, subprocess.SubprocessError) as problem:
+        why = getattr(problem, "strerror", None) or "it failed"
+        print(f"warning: the command of on-question, {hook[0]}: {why}", file=sys.stderr)
 
 
-def describe_time(at: float | None) -> str:
-    """Return a time of the wall clock, of this place."""
-    return "?" if at is None else time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+_HOOK_SECONDS = 30
+
+
+def take_answers(settings: Settings, storage: StoredJournal, performers: Performers) -> bool:
+    """Give a parked run the answers that are there: those of `--answers FILE`, and those that came
+    while it went on. Return whether there is one. Raises Diagnostics for a file that cannot be
+    read."""
+    store, run = storage.opened
+    given = {} if settings.answers is None else _read_file(settings.answers)
+    for each in list_questions(store, run):
+        for name in (each.request, each.words):
+            if each.is_open and name in given:
+                try:
+                    answer_question(store, run, value_of(given[name]), each.request)
+                except Refusal as problem:
+                    say_problem(problem)
+                break
+    questions = list_questions(store, run)
+    if not any(each.answered is not None and not each.is_over for each in questions):
+        return False
+    for performer in performers.values():
+        if isinstance(performer, Paused):
+            performer.answers = read_answers(questions)
+    storage.go_on()
+    return True
+
+
+def _read_file(path: str) -> dict[str, Any]:
+    """Return the answers in a file, by the ids of requests or the words of questions. Raises
+    Diagnostics."""
+    hint = 'it holds JSON: {"Send it?": "yes"}, by the words of questions or the ids of requests'
+    try:
+        with open(path, encoding="utf-8") as file:
+            data = json.load(file)
+        if isinstance(data, dict):
+            return data
+        why = "it is no JSON object"
+    except OSError as problem:
+        why = problem.strerror or "it cannot be read"
+    except (ValueError, RecursionError):
+        why = "it is no JSON"
+    raise Diagnostics([Diagnostic("bad-input", f"--answers {path}: {why}", hint=hint)])
 
 
 def answer_run(
@@ -93,8 +136,6 @@ def _count_open(store: RunStore, id: str) -> int:
 def _read(given: str) -> Value:
     """Return a typed answer: JSON where it is JSON of a table, a list, a number or a truth; else
     text."""
-    from sexplang.terms.values.boundary import value_of
-
     try:
         data: Any = json.loads(given)
     except (ValueError, RecursionError):

@@ -11,6 +11,7 @@ from typing import Any
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.cli.output import say_all
 from sexplang.hosts.cli.programs import build_program, has_tasks
+from sexplang.hosts.kept_runs.descriptions import describe_waiting
 from sexplang.hosts.settings.path_arguments import folder_of, source_at
 from sexplang.hosts.settings.run_arguments import Settings, budget_of, make_words
 from sexplang.hosts.settings.store_options import read_command
@@ -18,7 +19,8 @@ from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.machine import Limits
 from sexplang.runs.durable_run import ResumedRun, default_store, resume_run
 from sexplang.runtime.journal.doubts import Decision
-from sexplang.runtime.journal.run_store import RunStore, StoredRun, open_store
+from sexplang.runtime.journal.questions import list_questions
+from sexplang.runtime.journal.run_store import WAITING, RunStore, StoredRun, open_store
 from sexplang.runtime.journal.stored_journal import read_rows
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import evolve
@@ -28,13 +30,13 @@ from sexplang.terms.run_terms import read_terms
 from sexplang.terms.source import Source
 
 
-def open_runs(path: str | None) -> RunStore:
+def open_runs(path: str | None, *, must_exist: bool = True) -> RunStore:
     """Open a store to look at it. Raises Diagnostics if runs are not kept, and Refusal."""
     path = path or default_store()
     if path is None:
         hint = "SEXPLANG_STORE is empty; name a store with --store FILE"
         raise Diagnostics([Diagnostic("store-failed", "runs are not kept here", hint=hint)])
-    return open_store(os.path.abspath(path), must_exist=True)
+    return open_store(os.path.abspath(path), must_exist=must_exist)
 
 
 def list_runs(path: str | None, *, all: bool, as_json: bool) -> int:
@@ -88,7 +90,7 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
         try:
             run = store.find(id)
             found = read_rows(store, run, whole=True)
-            told = _plain(store, run)
+            told, asked = _plain(store, run), list_questions(store, run)
         finally:
             store.close()
         words = make_words(read_command(run)[0])
@@ -100,6 +102,9 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
         "command": ["sexplang", "run", *words],
         "rows": [row.plain() for row in found.rows],
         "doubts": found.doubts,
+        "questions": [each.plain() for each in asked],
+        "value": run.value,
+        "due": run.due,
     }
     if as_json:
         print(json.dumps(told, ensure_ascii=False, indent=2))
@@ -107,15 +112,20 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
     from shlex import join
 
     print(f"{told['id']}  {told['state']}  {draw_hidden(join(told['command']))}")
-    print(f"in {draw_hidden(told['project'])}, {told['replies']:,} replies, {run.tokens:,} tokens")
+    replies = f"{told['replies']:,} {'reply' if told['replies'] == 1 else 'replies'}"
+    print(f"in {draw_hidden(told['project'])}, {replies}, {run.tokens:,} tokens")
     if run.error:
         print(draw_hidden(run.error))
     for row in found.rows[-_SHOWN:]:
         end = "failed" if row.failed else "answered"
         print(f"  {row.id:<10} {row.operation:<14} {end}  after {row.clock:,.1f} s")
+    if run.value:
+        print(f"value: {draw_hidden(run.value)}")
     for each in found.doubts:
         what = "performed again" if each["decision"] == "safe" else "not performed again"
         print(f"  in doubt: {each['operation']} ({each['id']}), {what}")
+    if run.state == WAITING:
+        print("\n".join(describe_waiting(run, [each for each in asked if each.is_open])))
     if told["state"] in ("interrupted", "failed"):
         print(f"resume with: sexplang runs resume {run.id}")
     return DONE
@@ -134,6 +144,7 @@ def resume(
     as_recorded: bool,
     as_json: bool,
     quiet: bool,
+    is_cancelled: bool = False,
 ) -> int:
     """Go on with a run in the folder where it began; print its value and return the exit status."""
     from sexplang.hosts.cli.run import perform
@@ -146,7 +157,7 @@ def resume(
     try:
         run = store.find(id)
         settings, text = read_command(run)
-        if not (as_recorded or _is_own(store)):
+        if not (as_recorded or (_is_own(store) and run.owner is None)):
             return _ask_for_words(run, settings)
         source, program = _build(run, settings, text)
         settings = evolve(settings, json=as_json or settings.json, quiet=quiet, run_id=run.id)
@@ -156,6 +167,8 @@ def resume(
             held = None if limits is None else limits.held
             uses = has_tasks(program)
             resumed = resume_run(store, run, program, replay=replay, held=held, has_tasks=uses)
+            if is_cancelled:
+                return resumed.cancel()
             if not quiet:
                 _say_resumed(resumed)
             return resumed

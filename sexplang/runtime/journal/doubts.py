@@ -57,14 +57,15 @@ def find_doubts(
     of a tool (`tool:NAME`), by operation, or for `*`."""
     return tuple(
         [
-            Doubt(each, begun[each.id][1], _decide(each, replay))
+            Doubt(each, begun[each.id][1], decide(each, replay))
             for each in requests
             if each.id in begun and each.operation not in INSIDE
         ]
     )
 
 
-def _decide(request: Request, replay: Mapping[str, Decision]) -> Decision:
+def decide(request: Request, replay: Mapping[str, Decision]) -> Decision:
+    """Return what happens to a request in doubt."""
     names = [request.id, request.operation, "*"]
     if request.operation == "tool" and request.arguments:
         names.insert(1, f"tool:{request.arguments[0]}")

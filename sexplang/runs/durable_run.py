@@ -191,10 +191,18 @@ def resume_run(
     run = store.find(run.id)
     if run.state in (DONE, CANCELLED):
         raise refuse("run-ended", f"the run {run.id} has ended", hint="run the program again")
-    terms = read_header(run, program)
+    terms, is_same = read_terms_of(run, program)
+    use_snapshot = use_snapshot and is_same
     rates: list[dict[str, Any]] = []
     book = RateBook(note=rates.append)
-    found, outcome, kept = _restore(store, run, program, terms, held, has_tasks, use_snapshot, book)
+    try:
+        found, outcome, kept = _restore(
+            store, run, program, terms, held, has_tasks, use_snapshot, book
+        )
+    except Refusal as refusal:
+        if is_same or refusal.error.fields["reason"] != "journal-mismatch":
+            raise
+        raise refuse_changed(run, refusal) from None
     outcome = _compute_begun(outcome, found)
     requests = outcome.requests if isinstance(outcome, Suspended) else ()
     doubts = find_doubts(requests, found.open, replay or {})
@@ -302,8 +310,50 @@ def _restore(
     return found, fold(start(), found.rows, goes_on=True), None
 
 
+def refuse_changed(run: StoredRun, refusal: Refusal) -> Refusal:
+    """Return the refusal of a program that has changed and asks otherwise than the run did."""
+    told = refusal.error.fields["details"]
+    details = dict(told) if isinstance(told, dict) else {}
+    both = ""
+    if "got" in details:
+        was, now = _show_difference(str(details["expected"]), str(details["got"]))
+        both = f"; it asked {was}, and asks {now}"
+    return refuse(
+        "journal-mismatch",
+        f"the program of run {run.id} has changed: {refusal.error.fields['message']}{both}",
+        hint=f"sexplang runs resume {run.id} --accept-changes runs the changed program with all "
+        "replies that still fit, and says first what it would perform",
+        **details,
+    )
+
+
+def _show_difference(one: str, other: str) -> tuple[str, str]:
+    """Return the parts of two texts around the place where they begin to differ."""
+    same = [a == b for a, b in zip(one, other, strict=False)]
+    at = same.index(False) if False in same else len(same)
+    first, last = max(0, at - 30), at + 50
+    before = "…" if first else ""
+    shown = [
+        f"`{before}{each[first:last]}{'…' if len(each) > last else ''}`" for each in (one, other)
+    ]
+    return shown[0], shown[1]
+
+
 def read_header(run: StoredRun, program: Program) -> Terms:
     """Return the terms of a stored run. Raises a Refusal `program-changed` or `bad-store`."""
+    terms, is_same = read_terms_of(run, program)
+    if not is_same:
+        raise refuse(
+            "program-changed",
+            f"the program of run {run.id} has changed since it began",
+            hint="put its files back as they were, or run the program anew",
+        )
+    return terms
+
+
+def read_terms_of(run: StoredRun, program: Program) -> tuple[Terms, bool]:
+    """Return the terms of a stored run with this program, and whether it is the one that began.
+    Raises a Refusal `bad-store`."""
     try:
         header = load(run.header)
         if CHECKSUM in header and read_checksum(run.header.encode(), b"") is None:
@@ -316,13 +366,7 @@ def read_header(run: StoredRun, program: Program) -> Terms:
             f"the header of run {run.id} cannot be read",
             hint="run the program again; sexplang runs list shows other runs",
         ) from wrong
-    if known != terms.program:
-        raise refuse(
-            "program-changed",
-            f"the program of run {run.id} has changed since it began",
-            hint="put its files back as they were, or run the program anew",
-        )
-    return terms
+    return terms, known == terms.program
 
 
 def _sources_of(program: Program) -> tuple[tuple[str, str], ...]:

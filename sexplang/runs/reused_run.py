@@ -7,7 +7,7 @@ been done, or not, and a person decides.
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sexplang.machine import Outcome, Suspended, state_of
@@ -19,7 +19,7 @@ from sexplang.runtime.journal.stored_journal import NO_REPLIES, count_tokens
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.effect import Request
-from sexplang.terms.values.value import Value
+from sexplang.terms.values.value import Record, Value
 
 READS = frozenset({"read-file", "list-files", "search-memory", "timer"})
 """Operations that are performed anew: they cost nothing, and what they read may have changed."""
@@ -59,12 +59,15 @@ class ReplyPool:
 
     def take(self, request: Request) -> Row | None:
         """Return the reply for a request, which serves no other one, or None."""
-        if request.operation in READS:
+        return self._take(request.id, request.operation, request.arguments)
+
+    def _take(self, id: str, operation: str, arguments: tuple[Value, ...]) -> Row | None:
+        if operation in READS:
             return None
-        asked = _question(request.operation, request.arguments)
-        at = self._by_identity.get((request.id, asked))
+        asked = _question(operation, arguments)
+        at = self._by_identity.get((id, asked))
         if at is None or at in self._used:
-            branch = request.id.rpartition(".")[0]
+            branch = id.rpartition(".")[0]
             at = self._next(self._by_branch.get((branch, asked)))
             if at is None:
                 at = self._next(self._by_question.get(asked))
@@ -73,6 +76,13 @@ class ReplyPool:
         self._used.add(at)
         self.served += 1
         return self.rows[at]
+
+    def skip(self, rows: Iterable[Row]) -> None:
+        """Leave out the replies that a run has already."""
+        for row in rows:
+            if row.operation not in NO_REPLIES:
+                self._take(row.id, row.operation, row.arguments)
+        self.served = 0
 
     def expect(self, request: Request) -> Row | None:
         """Return what the request of this identity was told, when it asked otherwise."""
@@ -115,7 +125,8 @@ class Announcement:
         calls = f"{len(self.calls):,} model {'call' if len(self.calls) == 1 else 'calls'}"
         price = "" if self.usd is None else f", ${self.usd:.4f}"
         cost = f" (about {self.tokens:,} tokens{price})" if self.calls else ""
-        acts = f", {len(self.acts):,} other requests" if self.acts else ""
+        others = "request" if len(self.acts) == 1 else "requests"
+        acts = f", {len(self.acts):,} other {others}" if self.acts else ""
         replies = "reply" if self.served == 1 else "replies"
         return f"{self.served:,} {replies} served; to perform: {calls}{cost}{acts}"
 
@@ -162,7 +173,7 @@ def announce(
             continue
         value, failed = said
         outcome = (
-            outcome.fail(request.id, value)  # type: ignore[arg-type]
+            outcome.fail(request.id, value)
             if failed
             else outcome.resume(request.id, value, is_value=True)
         )
@@ -229,17 +240,21 @@ def serve(
             row = pool.take(request)
             if row is not None:
                 if row.failed:
-                    raise Refusal(row.reply)  # type: ignore[arg-type]
+                    assert isinstance(row.reply, Record)
+                    raise Refusal(row.reply)
                 return RetriedReply(row.reply, SERVED)
-            if request.operation not in READS | _ANYWHERE:
-                if decide(request, replay) == "never":
-                    raise make_doubt_error(request)
+            acts = request.operation not in READS | _ANYWHERE
+            if acts and decide(request, replay) == "never":
+                raise make_doubt_error(request)
             if request.operation not in READS and not may_perform(request):
                 raise KeyboardInterrupt
             return perform(request)
 
         return serve_or_perform
 
+    for each in performers.values():
+        if isinstance(each, Paused):
+            each.find_earlier = pool.take
     return {
         operation: perform
         if operation in READS or isinstance(perform, Paused)

@@ -403,6 +403,11 @@ def drive_to_end(
     )
     if resumed is not None:
         prepared = resumed.perform_with(prepared)
+    if settings.cache or settings.reuse is not None:
+        from sexplang.hosts.kept_runs.reuse import reuse_replies
+
+        kept = None if resumed is None else resumed.storage.opened
+        prepared = reuse_replies(settings, outcome, prepared, program, kept)
     more: dict[str, Any] = {"single_flight": settings.single_flight}
     more |= {} if settings.parallel is None else {"parallel": settings.parallel}
     try:

@@ -117,6 +117,12 @@ def _show_run(run_id: str, store: str | None, as_json: bool) -> int:
     help="Let a request in doubt fail; '*' is every one.",
 )
 @click.option(
+    "--accept-changes",
+    is_flag=True,
+    help="Run the changed program with the replies that still fit.",
+)
+@click.option("--yes", is_flag=True, help="With --accept-changes: perform what is announced.")
+@click.option(
     "--as-recorded", is_flag=True, help="With --store: with the permissions that it was begun with."
 )
 @_STORE_OPTION
@@ -127,6 +133,8 @@ def _resume(
     due: bool,
     again: tuple[str, ...],
     never: tuple[str, ...],
+    accept_changes: bool,
+    yes: bool,
     as_recorded: bool,
     store: str | None,
     as_json: bool,
@@ -144,6 +152,7 @@ def _resume(
 
         return resume_due(store, as_json=as_json, quiet=quiet)
     flags = {"as_recorded": as_recorded, "as_json": as_json, "quiet": quiet}
+    flags |= {"accepts_changes": accept_changes, "yes": yes}
     return resume(run_id, store, again, never, **flags)
 
 

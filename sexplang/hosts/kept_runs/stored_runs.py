@@ -145,9 +145,12 @@ def resume(
     as_json: bool,
     quiet: bool,
     is_cancelled: bool = False,
+    accepts_changes: bool = False,
+    yes: bool = False,
 ) -> int:
     """Go on with a run in the folder where it began; print its value and return the exit status."""
     from sexplang.hosts.cli.run import perform
+    from sexplang.hosts.cli.run import run as run_anew
 
     replay: dict[str, Decision] = {**dict.fromkeys(again, "safe"), **dict.fromkeys(never, "never")}
     try:
@@ -159,6 +162,12 @@ def resume(
         settings, text = read_command(run)
         if not (as_recorded or (_is_own(store) and run.owner is None)):
             return _ask_for_words(run, settings)
+        if accepts_changes and text is None:
+            os.chdir(run.project)
+            decided = evolve(
+                settings, cache=False, reuse=run.id, again=again, never=never, yes=yes, store=path
+            )
+            return run_anew(evolve(decided, json=as_json or settings.json, quiet=quiet))
         source, program = _build(run, settings, text)
         settings = evolve(settings, json=as_json or settings.json, quiet=quiet, run_id=run.id)
         budget = budget_of(settings.budget) if settings.budget is not None else None
@@ -260,8 +269,13 @@ def _say_resumed(resumed: ResumedRun) -> None:
 def say_problem(problem: Refusal | Diagnostics) -> int:
     if isinstance(problem, Diagnostics):
         return say_all(problem.diagnostics, FAILED)
-    fields: Mapping[str, Any] = problem.error.fields
-    hint = None if fields["hint"] is None else str(fields["hint"])
     with suppress(OSError):
-        say_all((Diagnostic(str(fields["reason"]), str(fields["message"]), hint=hint),), FAILED)
+        say_all((make_diagnostic(problem),), FAILED)
     return FAILED
+
+
+def make_diagnostic(refusal: Refusal) -> Diagnostic:
+    """Return a refusal as a diagnostic."""
+    fields: Mapping[str, Any] = refusal.error.fields
+    hint = None if fields["hint"] is None else str(fields["hint"])
+    return Diagnostic(str(fields["reason"]), str(fields["message"]), hint=hint)

@@ -74,6 +74,11 @@ RUN_OPTIONS = (
         "LIMITS",
     ),
     Option(("--index",), "text", "What `search-memory` looks into; see `sexplang index`.", "FILE"),
+    Option(
+        ("--cache",),
+        "flag",
+        "Take the replies of models from the last run of this program where it asks the same.",
+    ),
     Option(("--record",), "text", "Write every request and reply to FILE, as JSON lines.", "FILE"),
     Option(("--no-record",), "flag", "Keep nothing of this run, so it cannot be resumed."),
     Option(("--store",), "text", "Keep this run in FILE, and not in the person's store.", "FILE"),
@@ -139,6 +144,14 @@ class Settings:
     budget: str | None = None
     limit: str | None = None
     index: str | None = None
+    cache: bool = False
+    reuse: str | None = None
+    """The run whose replies are taken where the same is asked."""
+    again: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    """Requests, beside that run, that are performed and that fail."""
+    yes: bool = False
+    """Whether the person agrees to what is to be paid."""
     record: str | None = None
     no_record: bool = False
     store: str | None = None

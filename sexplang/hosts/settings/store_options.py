@@ -16,7 +16,9 @@ from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import attributes
 from sexplang.terms.source import Source
 
-_UNKEPT = frozenset({"models", "store", "no_record", "run_id", "record", "trace", "way"})
+_UNKEPT = frozenset(
+    {"models", "store", "no_record", "run_id", "record", "trace", "way", "again", "never", "yes"}
+)
 """Settings that are not a part of the command that a resumption repeats."""
 
 _TABLE: dict[str, Any] = {"keep": bool, "days": (int, float), "bytes": int, "on-question": list}

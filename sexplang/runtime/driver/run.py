@@ -39,7 +39,7 @@ from sexplang.runtime.driver.requests import (
     refuse_unhandled,
 )
 from sexplang.runtime.driver.text_stream import tell_whole
-from sexplang.runtime.driver.waits import Paused, WallClock
+from sexplang.runtime.driver.waits import UNANSWERED, Paused, WallClock
 from sexplang.runtime.journal.doubts import INSIDE
 from sexplang.runtime.journal.journal import Journal
 from sexplang.runtime.journal.rows import (
@@ -408,11 +408,13 @@ class Run:
         if request.id not in self._open:
             self._open_request(request)
         performer = self.performers.get(request.operation)
-        if performer.__class__ is Paused and not performer.knows(request):
+        if performer.__class__ is Paused:
+            answer = performer(request)
+            if answer is not UNANSWERED:
+                return self._accept(request.id, answer, False, 1)
             self._parked.add(request.id)
             return False
-        is_kept = bool(self.journal.storages) and performer.__class__ is not Paused
-        if is_kept and not self._intend(request):
+        if self.journal.storages and not self._intend(request):
             return True
         try:
             if performer is None:

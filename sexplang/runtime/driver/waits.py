@@ -24,19 +24,26 @@ LATEST = 253_402_300_799
 """The end of the year 9999 in seconds since the epoch."""
 
 
+UNANSWERED = object()
+"""What a paused operation gives while there is no answer."""
+
+
 @define(eq=False)
 class Paused:
-    """The performer of an operation that a person answers. `answers` are the known replies, by the
-    ids of requests; a request without one parks the run."""
+    """The performer of an operation that a person answers. A request without an answer parks the
+    run."""
 
     answers: Mapping[str, Value] = field(factory=dict)
+    """The known answers, by the ids of requests."""
+    find_earlier: Callable[[Request], Any] = lambda request: None
+    """Return the row of an earlier run that answers a request, or None."""
 
-    def __call__(self, request: Request) -> Value:
-        return self.answers[request.id]
-
-    def knows(self, request: Request) -> bool:
-        """Whether the answer is there."""
-        return request.id in self.answers
+    def __call__(self, request: Request) -> Any:
+        """Return the answer, or UNANSWERED."""
+        if request.id in self.answers:
+            return self.answers[request.id]
+        row = self.find_earlier(request)
+        return UNANSWERED if row is None or row.failed else row.reply
 
 
 @define(eq=False)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE
-from sexplang.hosts.kept_runs.commands import runs, worker
+from sexplang.hosts.kept_runs.runs_commands import runs, worker
 from sexplang.hosts.settings.run_arguments import (
     INPUT,
     REPL_OPTIONS,

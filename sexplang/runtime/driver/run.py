@@ -39,7 +39,7 @@ from sexplang.runtime.driver.requests import (
     refuse_unhandled,
 )
 from sexplang.runtime.driver.text_stream import tell_whole
-from sexplang.runtime.driver.waits import UNANSWERED, Paused, WallClock
+from sexplang.runtime.driver.waits import UNANSWERED, OutsideWaits, Paused
 from sexplang.runtime.journal.doubts import INSIDE
 from sexplang.runtime.journal.journal import Journal
 from sexplang.runtime.journal.rows import (
@@ -102,9 +102,7 @@ class Run:
     """The monotonic time at which the run began, had it been driven without a break."""
     _waiting_operations: set[str] = field(factory=set)
     """Operations whose replies were awaited: several of them are begun at once."""
-    _parked: set[str] = field(factory=set)
-    """Ids of open requests that a person answers."""
-    _clock: WallClock | None = None
+    _waits: OutsideWaits = field(init=False)
     _intended: set[str] = field(factory=set)
     """Ids of requests whose intent was noted with another one."""
     _order: "ReplayOrder | None" = None
@@ -117,8 +115,7 @@ class Run:
         if isinstance(timer, Deadlines):
             self.deadlines = timer
         self.deadlines.begin()
-        clock = self.performers.get("wait-until")
-        self._clock = clock if isinstance(clock, WallClock) else None
+        self._waits = OutsideWaits(self.performers.get("wait-until"))
         self._since -= self.journal.clock
         self._open_all()
 
@@ -137,13 +134,7 @@ class Run:
         stand still meanwhile."""
         if self._pause is not None or self._replies or self._queue.has_new:
             return False
-        clock, is_far = self._clock, False
-        for id, each in self._open.items():
-            if id in self._parked or (clock is not None and clock.is_far(id)):
-                is_far = is_far or id in self._parked or each.operation == "wait-until"
-            elif each.operation != "timer":
-                return False
-        return is_far and (bool(self._parked) or (clock is not None and clock.parks))
+        return self._waits.are_all([each.request for each in self._open.values()])
 
     def arrive(self, id: str, value: Value, failed: bool, attempts: int) -> None:
         """Queue an awaited reply for delivery."""
@@ -313,10 +304,8 @@ class Run:
         for _, awaitable in self.awaitables:
             close_awaitable(awaitable)
         self.awaitables.clear()
-        asked = [each.request for id, each in self._open.items() if id in self._parked]
-        ends = [] if self._clock is None else [self._clock.until.get(id) for id in self._open]
         self.journal.clock = monotonic() - self._since
-        due = min([each for each in ends if each is not None], default=None)
+        asked, due = self._waits.find([each.request for each in self._open.values()])
         try:
             self.journal.park(self.outcome, self.journal.clock, asked, due)
         except Refusal as refusal:
@@ -412,7 +401,7 @@ class Run:
             answer = performer(request)
             if answer is not UNANSWERED:
                 return self._accept(request.id, answer, False, 1)
-            self._parked.add(request.id)
+            self._waits.asked.add(request.id)
             return False
         if self.journal.storages and not self._intend(request):
             return True
@@ -587,7 +576,7 @@ class Run:
                 self._report_withdrawn(queued)
             return
         self.in_flight.calls.pop(id, None)
-        self._parked.discard(id)
+        self._waits.asked.discard(id)
         self.withdrawn.append(id)
         for at, (request, awaitable) in enumerate(self.awaitables):
             if request.id == id:

@@ -4,7 +4,7 @@ A run whose open requests all wait so is parked. Its driver returns the suspende
 process is needed until an answer is there or the moment has come.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from time import time
 from typing import Any
 
@@ -73,6 +73,36 @@ class WallClock:
     def is_far(self, id: str) -> bool:
         """Whether a wait goes on for longer than a process waits for it."""
         return id in self.until and self.until[id] - time() > PATIENCE
+
+
+@define(eq=False)
+class OutsideWaits:
+    """The open requests of a run that wait for the world outside. `clock` is the performer of
+    `wait-until`."""
+
+    clock: Any
+    asked: set[str] = field(factory=set)
+    """Ids of the requests that a person answers."""
+
+    def are_all(self, open: Iterable[Request]) -> bool:
+        """Whether the open requests all wait outside, for an answer or a far moment. The deadlines
+        of the run stand still meanwhile."""
+        is_parked = False
+        for each in open:
+            if each.id in self.asked:
+                is_parked = True
+            elif isinstance(self.clock, WallClock) and self.clock.is_far(each.id):
+                is_parked |= self.clock.parks and each.operation == "wait-until"
+            elif each.operation != "timer":
+                return False
+        return is_parked
+
+    def find(self, open: Iterable[Request]) -> tuple[list[Request], float | None]:
+        """Return the questions, and the time at which the first wait is over."""
+        until = self.clock.until if isinstance(self.clock, WallClock) else {}
+        waiting = [*open]
+        ends = [until[each.id] for each in waiting if each.id in until]
+        return [each for each in waiting if each.id in self.asked], min(ends, default=None)
 
 
 def _read_seconds(given: Value) -> float:

@@ -2,7 +2,7 @@
 
 from sexplang.api.memory_index import Memory
 from sexplang.api.program_source import build, check
-from sexplang.api.python_values import TaskResult, error, result
+from sexplang.api.python_values import TaskResult, error, replay, result
 from sexplang.api.runner import arun, freeze, resume, run, start, thaw
 from sexplang.api.task_dispatch import adispatch, dispatch
 from sexplang.machine import Done, Failed, Limits, Outcome, Suspended
@@ -51,6 +51,7 @@ __all__ = [
     "dispatch",
     "error",
     "freeze",
+    "replay",
     "result",
     "resume",
     "run",

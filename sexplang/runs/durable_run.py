@@ -149,6 +149,7 @@ def resume_run(
     program: Program,
     *,
     replay: Mapping[str, Decision] | None = None,
+    declared: Mapping[str, Decision] | None = None,
     held: Callable[[], int] | None = None,
     has_tasks: bool = True,
     on_failure: Callable[[Refusal], None] | None = None,
@@ -157,8 +158,9 @@ def resume_run(
     """Return a run of a store as it stood when its process ended. It is locked until the store is
     closed.
 
-    `replay` are decisions on requests in doubt. Raises a Refusal: `run-ended`, `run-busy`,
-    `program-changed`, `in-doubt`, `bad-store`, `journal-mismatch`.
+    `replay` are a person's decisions on requests in doubt, `declared` those of tools and
+    operations. Raises a Refusal: `run-ended`, `run-busy`, `program-changed`, `in-doubt`,
+    `bad-store`, `journal-mismatch`.
     """
     if not store.lock(run.id):
         raise refuse_busy(run.id)
@@ -171,7 +173,7 @@ def resume_run(
     found, outcome, kept = _restore(store, run, program, terms, held, has_tasks, use_snapshot, book)
     outcome = _compute_begun(outcome, found)
     requests = outcome.requests if isinstance(outcome, Suspended) else ()
-    doubts = find_doubts(requests, found.open, replay or {})
+    doubts = find_doubts(requests, found.open, replay or {}, declared or {})
     undecided = [each for each in doubts if each.decision == "ask"]
     if undecided:
         raise refuse_doubts(run, undecided)

@@ -161,7 +161,7 @@ def perform(
     shaped: Callable[[Value], Value] = lambda value: value,
     servers: "Servers | None" = None,
     is_kept: bool = False,
-    resume: "Callable[[Program, Limits | None], ResumedRun] | None" = None,
+    resume: "Callable[[Program, Limits | None, Servers | None], ResumedRun] | None" = None,
 ) -> int:
     """Run a built program to its end and write its value, `shaped`, or its error.
 
@@ -214,7 +214,7 @@ def perform(
                 notes: list[dict[str, Any]] = []
                 resumed = None
                 if resume is not None:
-                    resumed = resume(program, limits)
+                    resumed = resume(program, limits, servers)
                     outcome, storage = resumed.outcome, resumed.storage
                 else:
                     terms = terms_of(program, inputs, settings, limits, budget, tools)

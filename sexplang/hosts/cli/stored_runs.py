@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.cli.output import say_all
@@ -26,6 +26,9 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.run_terms import read_terms
 from sexplang.terms.source import Source
+
+if TYPE_CHECKING:
+    from sexplang.runtime.mcp import Servers
 
 
 def _open(path: str | None) -> RunStore:
@@ -152,10 +155,18 @@ def resume(
         settings = evolve(settings, json=as_json or settings.json, quiet=quiet, run_id=run.id)
         budget = budget_of(settings.budget) if settings.budget is not None else None
 
-        def go_on(program: Program, limits: "Limits | None") -> ResumedRun:
-            held = None if limits is None else limits.held
-            uses = has_tasks(program)
-            resumed = resume_run(store, run, program, replay=replay, held=held, has_tasks=uses)
+        def go_on(
+            program: Program, limits: "Limits | None", servers: "Servers | None"
+        ) -> ResumedRun:
+            resumed = resume_run(
+                store,
+                run,
+                program,
+                replay=replay,
+                declared={} if servers is None else servers.list_decisions(),
+                held=None if limits is None else limits.held,
+                has_tasks=has_tasks(program),
+            )
             if not quiet:
                 _say_resumed(resumed)
             return resumed

@@ -6,6 +6,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
+from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.mcp.specs import Server
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refuse
@@ -63,6 +64,14 @@ class Servers:
             return await inbox.wait_for(self._begin(self._call(server, tool, inputs, put)))
 
         return answer
+
+    def list_decisions(self) -> dict[str, Decision]:
+        """Return what becomes of calls in doubt, by `tool:NAME`."""
+        return {
+            f"tool:{server.name}:{tool}": decision
+            for server in self.known.values()
+            for tool, decision in server.replay.items()
+        }
 
     def close(self) -> None:
         """Close all connections and end all started servers."""

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sexplang.api import (
+        CurrentRequest,
         Diagnostic,
         Diagnostics,
         Done,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         arun,
         build,
         check,
+        current_request,
         dispatch,
         error,
         freeze,
@@ -65,6 +67,7 @@ _COMPONENTS = (
 
 __all__ = [
     "AtomicTaskExecutor",
+    "CurrentRequest",
     "Diagnostic",
     "Diagnostics",
     "Dispatcher",
@@ -95,6 +98,7 @@ __all__ = [
     "arun",
     "build",
     "check",
+    "current_request",
     "dispatch",
     "error",
     "freeze",

@@ -7,6 +7,7 @@ from sexplang.api.runner import arun, freeze, resume, run, start, thaw
 from sexplang.api.task_dispatch import adispatch, dispatch
 from sexplang.machine import Done, Failed, Limits, Outcome, Suspended
 from sexplang.runtime import Permissions
+from sexplang.runtime.driver.current_request import CurrentRequest, current_request
 from sexplang.runtime.driver.events import (
     Event,
     Finished,
@@ -23,6 +24,7 @@ from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
 
 __all__ = [
+    "CurrentRequest",
     "Diagnostic",
     "Diagnostics",
     "Done",
@@ -48,6 +50,7 @@ __all__ = [
     "arun",
     "build",
     "check",
+    "current_request",
     "dispatch",
     "error",
     "freeze",

@@ -29,6 +29,7 @@ from sexplang.machine import Failed, Limits, Outcome, Suspended, state_of
 from sexplang.package.zone_use import ZoneUse
 from sexplang.runs import assembly
 from sexplang.runtime import Journal, Permissions, Refusal
+from sexplang.runtime.driver.current_request import AttemptHistory, make_history
 from sexplang.runtime.driver.deadlines import continue_waits
 from sexplang.runtime.driver.events import Event
 from sexplang.runtime.journal.redaction import clean
@@ -92,6 +93,11 @@ class StartedRun:
     journal: Journal
     trace: "Trace | None"
     storage: "StoredJournal | None" = None
+
+    @property
+    def history(self) -> AttemptHistory:
+        """What other processes have attempted."""
+        return make_history(self.journal, self.storage)
 
     def __enter__(self) -> "StartedRun":
         return self

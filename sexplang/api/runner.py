@@ -125,6 +125,7 @@ def run(
                     single_flight=single_flight,
                     on_event=watch,
                     trace=ready.trace,
+                    history=ready.history,
                 )
             ready.finish(outcome)
     finally:
@@ -183,6 +184,7 @@ async def arun(
                         single_flight=single_flight,
                         on_event=watch,
                         trace=ready.trace,
+                        history=ready.history,
                     )
                 ready.finish(outcome)
     finally:
@@ -254,6 +256,7 @@ def resume(
                         single_flight=single_flight,
                         on_event=watch,
                         trace=ready.trace,
+                        history=ready.history,
                     )
                 ready.finish(outcome)
     finally:

@@ -185,6 +185,7 @@ def resume_run(
     storage = StoredJournal(begin, freeze_outcome, on_failure, found.seq, found.before, boot)
     storage.replies, storage.tokens = found.replies, found.tokens
     storage.open, storage.rates = dict(found.open), dict(found.rates)
+    storage.failures = dict(found.failures)
     book.note = storage.note
     for each in rates:  # looked up, but not kept by the process that ended
         storage.note(each)

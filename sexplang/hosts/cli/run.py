@@ -362,6 +362,7 @@ def drive_to_end(
     from sexplang.hosts.terminal.streams import person_at
     from sexplang.runtime import Journal, drive, performers
     from sexplang.runtime import Settings as RunSettings
+    from sexplang.runtime.driver.current_request import make_history
     from sexplang.runtime.driver.listeners import join_listeners
 
     if journal is None:
@@ -387,7 +388,10 @@ def drive_to_end(
     )
     if resumed is not None:
         prepared = resumed.perform_with(prepared)
-    more: dict[str, Any] = {"single_flight": settings.single_flight}
+    more: dict[str, Any] = {
+        "single_flight": settings.single_flight,
+        "history": make_history(journal, storage),
+    }
     more |= {} if settings.parallel is None else {"parallel": settings.parallel}
     try:
         try:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from sexplang.guards.interrupt import GraceOver, ending
+from sexplang.runtime.driver.current_request import PERFORMED
 from sexplang.runtime.driver.requests import (
     OutputLost,
     Watch,
@@ -154,6 +155,7 @@ async def _loop(run: Run) -> None:
     arrived = anyio.Event()
 
     async def wait(request: Request, awaitable: Any, scope: anyio.CancelScope) -> None:
+        PERFORMED.set((request, run.journal.run_id, run.history))
         with scope:
             try:
                 reply = read_reply(await _await_and_close(awaitable), request.operation)

@@ -56,6 +56,8 @@ class StoredJournal:
     """The beginnings of the requests that have no row."""
     rates: dict[str, Any] = field(factory=dict)
     """The prices that the run counts with."""
+    failures: dict[str, int] = field(factory=dict)
+    """For each request that is made again after it has failed, how often it has."""
     replies: int = 0
     tokens: int = 0
     has_ended: bool = False
@@ -157,6 +159,7 @@ class StoredJournal:
                 "open": self.open,
                 "boot": self.boot,
                 "rates": self.rates,
+                "failures": self.failures,
                 "replies": self.replies,
                 "tokens": self.tokens,
                 "frozen": self.freeze(outcome),
@@ -252,6 +255,8 @@ class StoredRows:
     boots: int = 0
     clock: float = 0.0
     rates: dict[str, Any] = field(factory=dict)
+    failures: dict[str, int] = field(factory=dict)
+    """For each request that is made again after it has failed, how often it has."""
     zones: str | None = None
     replies: int = 0
     tokens: int = 0
@@ -267,7 +272,9 @@ class StoredRows:
         del self.rows[kept:]
         for row in gone:
             is_over = row is gone[0] and row.failed and not _is_in_doubt(row)
-            if row.id in self._closed and not is_over:
+            if is_over:
+                self.failures[row.id] = self.failures.get(row.id, 0) + 1
+            elif row.id in self._closed:
                 self.open[row.id] = self._closed.pop(row.id)
         self.replies -= sum(row.operation not in NO_REPLIES for row in gone)
         self.tokens -= sum(map(count_tokens, gone))
@@ -372,7 +379,7 @@ def _read_snapshot(store: RunStore, run: StoredRun) -> StoredRows | None:
         kept = json.loads(zlib.decompress(data))
         rows = StoredRows(seq=seq, before=before, snapshot=kept["frozen"], clock=kept["clock"])
         rows.open = {id: (each[0], each[1], each[2]) for id, each in kept["open"].items()}
-        rows.boots, rows.rates = kept["boot"], kept["rates"]
+        rows.boots, rows.rates, rows.failures = kept["boot"], kept["rates"], kept["failures"]
         rows.replies, rows.tokens = kept["replies"], kept["tokens"]
         return rows
     # A snapshot is a cache: one that fails in any way is dropped.

@@ -186,6 +186,7 @@ def resume_run(
     storage.replies, storage.tokens = found.replies, found.tokens
     storage.open, storage.rates = dict(found.open), dict(found.rates)
     storage.failures = dict(found.failures)
+    storage.pauses = {id: pause for id, pause in found.pauses.items() if id in found.open}
     book.note = storage.note
     for each in rates:  # looked up, but not kept by the process that ended
         storage.note(each)

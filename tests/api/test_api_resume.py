@@ -2,12 +2,14 @@
 
 import json
 import sqlite3
+import subprocess
 import sys
 import time
 import zlib
 
 import pytest
 from support import mcp_server
+from support.messages_server import MessagesServer
 
 import sexplang
 from sexplang.runtime.journal.run_store import open_store
@@ -350,3 +352,56 @@ def test_a_decision_is_one_of_three_words(tmp_path):
         sexplang.replay("sometimes")
     with pytest.raises(TypeError, match=r"replay\['act'\] is 'safe', 'ask' or 'never'"):
         sexplang.resume("1", "r", store=tmp_path / "runs.db", replay={"act": "twice"})
+
+
+PAUSED = """
+import os, signal, sys
+import sexplang
+
+def stop(event):
+    if isinstance(event, sexplang.Retrying):
+        if sys.argv[3] == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        raise KeyboardInterrupt
+
+ask = sys.argv[4]
+budget = {"tokens": 100_000}
+sexplang.run(ask, model=sys.argv[1], store=sys.argv[2], run_id="r", budget=budget, on_event=stop)
+"""
+ASK = '(model {messages: [{role: "user" content: "a"}]})'
+
+
+@pytest.mark.parametrize("end", ["kill", "interrupt"])
+def test_a_pause_between_attempts_goes_on(tmp_path, end):
+    """From its recorded beginning, and with the attempts that are left."""
+    times = []
+
+    def busy(body):
+        times.append(time.monotonic())
+        return {"status": 429, "headers": {"retry-after": "2"}}
+
+    with MessagesServer(busy, busy, busy, "ok") as server:
+        model, store = f"{server.url}#m", tmp_path / "runs.db"
+        words = [sys.executable, "-c", PAUSED, model, str(store), end, ASK]
+        assert 0 != subprocess.run(words, capture_output=True, timeout=60).returncode
+        heard = []
+        given = {"model": model, "store": store, "on_event": heard.append}
+        assert "llm_error" == reason_of(sexplang.resume, ASK, "r", **given)
+    first, second, third = times
+    assert 1.9 < second - first
+    assert 1.9 < third - second
+    assert [2] == [each.attempt for each in heard if isinstance(each, sexplang.Retrying)]
+    assert 3 == rows_of(store).rows[-1].attempts
+
+
+def test_a_call_with_failed_attempts_is_in_doubt(tmp_path):
+    """The row of a failed attempt answers nothing."""
+    cut = {"cut": 3, "then": "end", "content": [{"type": "text", "text": "Tea is wet."}]}
+    with MessagesServer(cut, "ok") as server:
+        model, store = f"{server.url}#m", tmp_path / "runs.db"
+        words = [sys.executable, "-c", PAUSED, model, str(store), "kill", ASK]
+        assert 0 != subprocess.run(words, capture_output=True, timeout=60).returncode
+        assert ["attempt"] == [row.operation for row in rows_of(store).rows]
+        assert "in-doubt" == reason_of(
+            sexplang.resume, ASK, "r", model=model, store=store, replay={"model": "ask"}
+        )

@@ -1,9 +1,9 @@
 """The request that is being performed, and its idempotency key."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from sexplang.runtime.journal.journal import Journal
@@ -23,13 +23,19 @@ class AttemptHistory:
     random text here: its own id may name many runs."""
     failures: Mapping[str, int] = field(factory=dict)
     """For each request that is made again after it has failed, how often it has."""
+    pauses: Mapping[str, Sequence[Any]] = field(factory=dict)
+    """For each model call that waits for another attempt, the model, the number of the failed
+    attempt, and the end of the pause in seconds since the epoch."""
+    on_pause: Callable[[str, str, int, float], None] | None = None
+    """Takes a request and its pause. Raises Refusal."""
 
 
 def make_history(journal: Journal, storage: "StoredJournal | None") -> AttemptHistory:
     """Return the history of a run, which may be kept in a storage."""
     if storage is None:
         return AttemptHistory()
-    return AttemptHistory(journal.run_id, storage.failures)
+    pauses = dict(storage.pauses)  # those of this process are none of the past
+    return AttemptHistory(journal.run_id, storage.failures, pauses, storage.note_pause)
 
 
 @frozen

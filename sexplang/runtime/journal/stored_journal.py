@@ -58,6 +58,8 @@ class StoredJournal:
     """The prices that the run counts with."""
     failures: dict[str, int] = field(factory=dict)
     """For each request that is made again after it has failed, how often it has."""
+    pauses: dict[str, Any] = field(factory=dict)
+    """The pauses before another attempt, by request: model, attempt, end."""
     replies: int = 0
     tokens: int = 0
     has_ended: bool = False
@@ -96,7 +98,9 @@ class StoredJournal:
                 "clock": row.clock,
             }
         )
-        self.open.pop(row.id, None)
+        if row.operation != ATTEMPT:
+            self.open.pop(row.id, None)
+            self.pauses.pop(row.id, None)
         self.replies += row.operation not in NO_REPLIES
         self.tokens += count_tokens(row)
 
@@ -113,6 +117,12 @@ class StoredJournal:
             self._add(data)
         if "rates" in data:
             self.rates[data["rates"]] = data["usd"]
+
+    def note_pause(self, id: str, model: str, attempt: int, until: float) -> None:
+        """Note that another attempt at a model call follows, and commit. Raises Refusal."""
+        self.pauses[id] = [model, attempt, until]
+        self._add({"pauses": id, "until": self.pauses[id]})
+        self.commit()
 
     def resume(self, data: dict[str, Any]) -> None:
         """Note that another process goes on with the run."""
@@ -160,6 +170,7 @@ class StoredJournal:
                 "boot": self.boot,
                 "rates": self.rates,
                 "failures": self.failures,
+                "pauses": self.pauses,
                 "replies": self.replies,
                 "tokens": self.tokens,
                 "frozen": self.freeze(outcome),
@@ -257,6 +268,8 @@ class StoredRows:
     rates: dict[str, Any] = field(factory=dict)
     failures: dict[str, int] = field(factory=dict)
     """For each request that is made again after it has failed, how often it has."""
+    pauses: dict[str, Any] = field(factory=dict)
+    """The pauses before another attempt, by request: model, attempt, end."""
     zones: str | None = None
     replies: int = 0
     tokens: int = 0
@@ -274,6 +287,7 @@ class StoredRows:
             is_over = row is gone[0] and row.failed and not _is_in_doubt(row)
             if is_over:
                 self.failures[row.id] = self.failures.get(row.id, 0) + 1
+                self.pauses.pop(row.id, None)
             elif row.id in self._closed:
                 self.open[row.id] = self._closed.pop(row.id)
         self.replies -= sum(row.operation not in NO_REPLIES for row in gone)
@@ -289,6 +303,8 @@ class StoredRows:
             self.doubts += line["doubts"]
             if line["rows"] is not None:
                 self.cut(line["rows"])
+        elif "pauses" in line:
+            self.pauses[line["pauses"]] = line["until"]
         elif "zones" in line:
             self.zones = line["zones"]
         elif "rates" in line:
@@ -315,7 +331,7 @@ class StoredRows:
         )
         self.clock = max(self.clock, row.clock)
         self.rows.append(row)
-        if row.id in self.open:
+        if row.id in self.open and row.operation != ATTEMPT:
             self._closed[row.id] = self.open.pop(row.id)
         self.tokens += count_tokens(row)
         self.replies += row.operation not in NO_REPLIES
@@ -379,7 +395,8 @@ def _read_snapshot(store: RunStore, run: StoredRun) -> StoredRows | None:
         kept = json.loads(zlib.decompress(data))
         rows = StoredRows(seq=seq, before=before, snapshot=kept["frozen"], clock=kept["clock"])
         rows.open = {id: (each[0], each[1], each[2]) for id, each in kept["open"].items()}
-        rows.boots, rows.rates, rows.failures = kept["boot"], kept["rates"], kept["failures"]
+        rows.boots, rows.rates = kept["boot"], kept["rates"]
+        rows.failures, rows.pauses = kept["failures"], kept["pauses"]
         rows.replies, rows.tokens = kept["replies"], kept["tokens"]
         return rows
     # A snapshot is a cache: one that fails in any way is dropped.

@@ -3,7 +3,7 @@
 from sexplang.api.memory_index import Memory
 from sexplang.api.program_source import build, check
 from sexplang.api.python_values import TaskResult, error, replay, result
-from sexplang.api.runner import arun, freeze, resume, run, start, thaw
+from sexplang.api.runner import aresume, arun, freeze, resume, run, start, thaw
 from sexplang.api.task_dispatch import adispatch, dispatch
 from sexplang.machine import Done, Failed, Limits, Outcome, Suspended
 from sexplang.runtime import Permissions
@@ -47,6 +47,7 @@ __all__ = [
     "TaskResult",
     "Withdrawn",
     "adispatch",
+    "aresume",
     "arun",
     "build",
     "check",

@@ -264,6 +264,66 @@ def resume(
     return made(result(outcome))
 
 
+async def aresume(
+    source: Runnable,
+    run_id: str,
+    *,
+    store: str | os.PathLike[str],
+    replay: "Mapping[str, Decision] | None" = None,
+    model: Model | None = None,
+    tools: Tools = (),
+    effects: Functions | None = None,
+    primitives: Functions | None = None,
+    permissions: Permissions | None = None,
+    memory: str | os.PathLike[str] | None = None,
+    mcp: Mapping[str, Any] | None = None,
+    on_event: Listeners | None = None,
+    event_content: bool = False,
+    parallel: int = 16,
+    single_flight: bool = False,
+    trace: "Target | None" = None,
+    traceparent: str | None = None,
+    returns: Any = None,
+) -> Any:
+    """`resume` for a caller with an event loop of asyncio or trio.
+
+    Async functions run in that loop. If the call is cancelled, so is the program; its `finally`
+    bodies still run, and the run can be resumed again.
+    """
+    given = Settings(
+        *(None, model, tools, effects, primitives, permissions, None, None),
+        *(memory, mcp, None, run_id, trace, traceparent),
+    )
+    argument_checks.drive_options(parallel, single_flight, on_event, event_content)
+    made = instance_maker(returns)
+    program, allowed = program_of(source, given), permissions_for(source, permissions)
+    servers = make_servers(mcp, allowed)
+    try:
+        with open_resumed(program, run_id, store, replay, given, servers) as resumed:
+            given = evolve(given, run_id=resumed.run.id)
+            described = await servers.adescribe(program)
+            with observe_zones() as zones, listen(on_event, event_content) as watch:
+                async with begin(
+                    program, allowed, given, servers, described, watch, zones, resumed
+                ) as ready:
+                    outcome = ready.outcome
+                    if isinstance(outcome, Suspended):
+                        outcome = await adrive(
+                            outcome,
+                            ready.performers,
+                            journal=ready.journal,
+                            parallel=parallel,
+                            single_flight=single_flight,
+                            on_event=watch,
+                            trace=ready.trace,
+                            history=ready.history,
+                        )
+                    ready.finish(outcome)
+    finally:
+        await servers.aclose()
+    return made(result(outcome))
+
+
 def instance_maker(returns: Any) -> Callable[[Any], Any]:
     """Return the function from plain data to an instance of a type. Raises TypeError for what is
     no type."""

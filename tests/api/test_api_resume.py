@@ -1,5 +1,6 @@
 """Runs that are kept in a store, and that go on after an interruption."""
 
+import inspect
 import json
 import sqlite3
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import time
 import zlib
 
+import anyio
 import pytest
 from support import mcp_server
 from support.messages_server import MessagesServer
@@ -405,3 +407,34 @@ def test_a_call_with_failed_attempts_is_in_doubt(tmp_path):
         assert "in-doubt" == reason_of(
             sexplang.resume, ASK, "r", model=model, store=store, replay={"model": "ask"}
         )
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_run_goes_on_in_an_event_loop(tmp_path, backend):
+    """A resumption that is cancelled leaves a run that goes on."""
+    store, began = tmp_path / "runs.db", []
+    interrupted(store)
+
+    async def slow(n):
+        began.append(n)
+        await anyio.sleep(0.01 if len(began) > 2 else 60)
+        return n * 10
+
+    given = {"store": store, "effects": {"act": slow}, "replay": {"act": "safe"}}
+
+    async def main():
+        with anyio.move_on_after(0.2) as scope:
+            await sexplang.aresume(STEPS, "r", **given)
+        assert scope.cancelled_caught
+        with pytest.raises(sexplang.Failed) as failed:
+            await sexplang.aresume(STEPS, "r", **{**given, "replay": {}})
+        assert "in-doubt" == failed.value.reason
+        began.append("again")
+        return await sexplang.aresume(STEPS, "r", **given)
+
+    assert [10, 20, 30] == anyio.run(main, backend=backend)
+    assert [2, "again", 2, 3] == began
+
+
+def test_both_resumptions_take_the_same():
+    assert inspect.signature(sexplang.resume) == inspect.signature(sexplang.aresume)

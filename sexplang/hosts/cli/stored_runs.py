@@ -4,12 +4,12 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
-from sexplang.hosts.cli.output import say_all
+from sexplang.hosts.cli.output import say_all, say_fault
 from sexplang.hosts.cli.programs import build_program, has_tasks
 from sexplang.hosts.settings.path_arguments import folder_of, source_at
 from sexplang.hosts.settings.run_arguments import Settings, budget_of, make_words
@@ -26,6 +26,7 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.run_terms import read_terms
 from sexplang.terms.source import Source
+from sexplang.terms.values.value import Fault, Value
 
 if TYPE_CHECKING:
     from sexplang.runtime.mcp import Servers
@@ -98,9 +99,9 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
     except (Refusal, Diagnostics) as problem:
         return _say_problem(problem)
     except (ValueError, TypeError, KeyError):
-        words = []
+        words = ["sexplang", "run"]
     told |= {
-        "command": ["sexplang", "run", *words],
+        "command": words,
         "rows": [row.plain() for row in found.rows],
         "doubts": found.doubts,
     }
@@ -151,7 +152,8 @@ def resume(
         settings, text = read_command(run)
         if not (as_recorded or _is_own(store)):
             return _ask_for_words(run, settings)
-        source, program = _build(run, settings, text)
+        inputs = read_terms(json.loads(run.header), ()).inputs
+        settings, source, program, shape = _build(run, settings, text, inputs)
         settings = evolve(settings, json=as_json or settings.json, quiet=quiet, run_id=run.id)
         budget = budget_of(settings.budget) if settings.budget is not None else None
 
@@ -171,9 +173,8 @@ def resume(
                 _say_resumed(resumed)
             return resumed
 
-        inputs = read_terms(json.loads(run.header), ()).inputs
-        return perform(settings, program, inputs, source, budget, resume=go_on)
-    except (Refusal, Diagnostics) as problem:
+        return perform(settings, program, inputs, source, budget, shape, resume=go_on)
+    except (Refusal, Diagnostics, Fault) as problem:
         return _say_problem(problem)
     except OSError as problem:
         return _say_problem(
@@ -188,12 +189,20 @@ def resume(
         store.close()
 
 
-def _build(run: StoredRun, settings: Settings, text: str | None) -> tuple[Source, Program]:
-    """Return the program of a run, in the folder where it began. Raises Diagnostics, OSError."""
+def _build(
+    run: StoredRun, settings: Settings, text: str | None, inputs: dict[str, Value]
+) -> tuple[Settings, Source, Program, Callable[[Value], Value]]:
+    """Return the settings and the program of a run, in the folder where it began, and what shapes
+    its value. Raises Diagnostics, Fault, OSError."""
     os.chdir(run.project)
+    if settings.task:
+        from sexplang.hosts.cli.task import build_task
+
+        return build_task(settings, inputs)
     source = _source_of(settings, text)
     folder = folder_of(settings.file) if settings.file not in (None, "-") else settings.folder
-    return source, build_program(source, folder, settings.allow_read)
+    program = build_program(source, folder, settings.allow_read)
+    return settings, source, program, lambda value: value
 
 
 def export(id: str, to: str) -> int:
@@ -205,12 +214,13 @@ def export(id: str, to: str) -> int:
         store = _open(None)
         try:
             run = store.find(id)
-            _, program = _build(run, *read_command(run))
+            inputs = read_terms(json.loads(run.header), ()).inputs
+            _, _, program, _ = _build(run, *read_command(run), inputs)
             export_run(store, run, program, to, has_tasks=has_tasks(program))
         finally:
             os.chdir(here)
             store.close()
-    except (Refusal, Diagnostics) as problem:
+    except (Refusal, Diagnostics, Fault) as problem:
         return _say_problem(problem)
     except (OSError, ValueError, TypeError, KeyError):
         hint = "run the program again; sexplang runs list shows other runs"
@@ -228,7 +238,7 @@ def _ask_for_words(run: StoredRun, settings: Settings) -> int:
     """Say what a store that is not the person's own would let a run do."""
     from shlex import join
 
-    words = draw_hidden(join(["sexplang", "run", *make_words(settings)]))
+    words = draw_hidden(join(make_words(settings)))
     say(f"this store is not your own; its run {run.id} was begun with: {words}")
     say("to give it the same permissions and models, type --as-recorded too")
     return MISUSE
@@ -255,9 +265,11 @@ def _say_resumed(resumed: ResumedRun) -> None:
         print(f"  in doubt: {name}, {what}", file=sys.stderr)
 
 
-def _say_problem(problem: Refusal | Diagnostics) -> int:
+def _say_problem(problem: Refusal | Diagnostics | Fault) -> int:
     if isinstance(problem, Diagnostics):
         return say_all(problem.diagnostics, FAILED)
+    if isinstance(problem, Fault):
+        return say_fault(problem, FAILED, Settings())
     fields: Mapping[str, Any] = problem.error.fields
     hint = None if fields["hint"] is None else str(fields["hint"])
     with suppress(OSError):

@@ -39,7 +39,7 @@ def make_storage(
         os.path.abspath(path),
         run_id,
         os.getcwd(),
-        os.path.basename(source.name).strip("<>"),
+        _name_of(settings, source),
         describe_command(settings, source),
         None if settings.quiet else lambda store, run: _tell_opened(store, run, days),
         None if settings.run_id else _tell_failure,
@@ -47,6 +47,13 @@ def make_storage(
         said.get("bytes", BYTES),
     )
     return keep_run(terms, keeping)
+
+
+def _name_of(settings: Settings, source: Source) -> str:
+    """Return the name of a run in lists: that of its file or task."""
+    if settings.task and settings.way != "s_expression":
+        return settings.task[0]
+    return os.path.basename(source.name).strip("<>")
 
 
 def _read_table(settings: Settings) -> dict[str, Any]:

@@ -184,6 +184,7 @@ def resume_run(
 
     storage = StoredJournal(begin, freeze_outcome, on_failure, found.seq, found.before, boot)
     storage.replies, storage.tokens = found.replies, found.tokens
+    storage.usage = {model: list(counts) for model, counts in found.usage.items()}
     storage.open, storage.rates = dict(found.open), dict(found.rates)
     storage.failures = dict(found.failures)
     storage.pauses = {id: pause for id, pause in found.pauses.items() if id in found.open}

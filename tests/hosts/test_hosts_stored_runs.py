@@ -9,6 +9,7 @@ import time
 
 import pytest
 from support.command import SEXPLANG
+from support.messages_server import MessagesServer
 
 PROGRAM = """
 (define (step i) (begin (run-script "sh" ["-c" "echo $0 >>out; sleep 0.2" (str i)]) i))
@@ -207,3 +208,26 @@ def test_a_task_takes_the_options_of_kept_runs(folder):
     assert listed.startswith("night ")
     refused = command(folder, *typed, "--preview", "--run-id", "night")
     assert (2, True) == (refused.returncode, "leave out --run-id" in refused.stderr)
+
+
+def test_what_an_interrupted_run_has_cost_is_told(folder):
+    """In dollars where all prices are known: of what an earlier process has asked, too."""
+    usage = {"input_tokens": 100_000, "output_tokens": 20_000}
+    said = {"content": [{"type": "text", "text": "x"}], "usage": usage}
+    call = '(model {messages: [{role: "user" content: "a"}]})'
+    step = f'(run-script "sh" ["-c" "{STEP}"])'
+    with MessagesServer(said) as server:
+        ask = f"(begin {call} {step} {call} {step} 1)"
+        model = ("--model", f"{server.url}#claude-haiku-4-5")
+        words = ("run", "-e", ask, "--allow-run", "sh", *model)
+        told = killed(folder, signal.SIGINT, 1, words)
+        id = id_of(folder)
+        line = rf"run {id} was interrupted after 1 reply \(120,000 tokens, \$0\.2000\); resume"
+        assert re.search(line, told)
+        again = ("runs", "resume", id, "--again", "*")
+        killed(folder, signal.SIGKILL, 3, again)
+        line = rf"run {id} was interrupted after 3 replies \(240,000 tokens, \$0\.4000\); resume"
+        assert re.search(line, command(folder, *words).stderr)
+    assert command(folder, "runs", "list").stdout.splitlines()[-1].endswith("  $0.4000")
+    assert "3 replies, 240,000 tokens, $0.4000\n" in command(folder, "runs", "show", id).stdout
+    assert 0.4 == json.loads(command(folder, "runs", "show", id, "--json").stdout)["usd"]

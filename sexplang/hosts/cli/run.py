@@ -412,14 +412,14 @@ def drive_to_end(
 
 def close_storage(settings: Settings, storage: "StoredJournal") -> None:
     """Close the store. Print how to go on with a run that was interrupted."""
-    run, replies, tokens = storage.run, storage.replies, storage.tokens
+    run = storage.run
     storage.close()
     if run is None or storage.has_ended or settings.quiet:
         return
-    from sexplang.hosts.settings.store_options import describe_interruption
+    from sexplang.hosts.settings.store_options import describe_cost, describe_interruption
 
     with suppress(OSError):  # the terminal may be gone
-        say(describe_interruption(run, replies, tokens))
+        say(describe_interruption(run, storage.replies, describe_cost(storage)))
 
 
 def _list_input_files(settings: Settings, program: Program) -> tuple[str, ...]:

@@ -13,13 +13,14 @@ from sexplang.hosts.cli.output import say_all, say_fault
 from sexplang.hosts.cli.programs import build_program, has_tasks
 from sexplang.hosts.settings.path_arguments import folder_of, source_at
 from sexplang.hosts.settings.run_arguments import Settings, budget_of, make_words
-from sexplang.hosts.settings.store_options import read_command
+from sexplang.hosts.settings.store_options import describe_cost, read_command
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.machine import Limits
 from sexplang.runs.durable_run import ResumedRun, default_store, resume_run
 from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.journal.run_store import RunStore, StoredRun, open_store
 from sexplang.runtime.journal.stored_journal import read_rows
+from sexplang.runtime.models.prices import price_usage
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
@@ -59,19 +60,21 @@ def list_runs(path: str | None, *, all: bool, as_json: bool) -> int:
     for run in runs:
         began = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["began"]))
         replies = f"{run['replies']:,} {'reply' if run['replies'] == 1 else 'replies'}"
-        print(
-            f"{run['id']}  {began}  {run['state']:<11}  {replies:>12}  {draw_hidden(run['name'])}"
-        )
+        cost = "" if run["usd"] is None else f"  ${run['usd']:.4f}"
+        name = draw_hidden(run["name"])
+        print(f"{run['id']}  {began}  {run['state']:<11}  {replies:>12}  {name}{cost}")
     if not runs:
         say("no runs are kept of this folder" + ("" if all else "; --all lists those of all"))
     return DONE
 
 
 def _plain(store: RunStore, run: StoredRun) -> dict[str, Any]:
-    is_dead, replies = run.state == "running" and not store.is_alive(run), run.replies
-    if is_dead:  # its process had no time to count them
+    is_dead = run.state == "running" and not store.is_alive(run)
+    replies, tokens, usd = run.replies, run.tokens, None
+    if is_dead or run.state in ("interrupted", "failed"):  # others are not read: that takes time
         with suppress(Refusal):
-            replies = read_rows(store, run).replies
+            found = read_rows(store, run)
+            replies, tokens, usd = found.replies, found.tokens, price_usage(found.usage)
     return {
         "id": run.id,
         "name": run.name,
@@ -80,7 +83,8 @@ def _plain(store: RunStore, run: StoredRun) -> dict[str, Any]:
         "began": run.began,
         "ended": run.ended,
         "replies": replies,
-        "tokens": run.tokens,
+        "tokens": tokens,
+        "usd": usd,
         "error": run.error,
     }
 
@@ -92,7 +96,7 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
         try:
             run = store.find(id)
             found = read_rows(store, run, whole=True)
-            told = _plain(store, run)
+            told = _plain(store, run) | {"usd": price_usage(found.usage)}
         finally:
             store.close()
         words = make_words(read_command(run)[0])
@@ -111,7 +115,8 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
     from shlex import join
 
     print(f"{told['id']}  {told['state']}  {draw_hidden(join(told['command']))}")
-    print(f"in {draw_hidden(told['project'])}, {told['replies']:,} replies, {run.tokens:,} tokens")
+    cost = describe_cost(found) or "0 tokens"
+    print(f"in {draw_hidden(told['project'])}, {told['replies']:,} replies, {cost}")
     if run.error:
         print(draw_hidden(run.error))
     for row in found.rows[-_SHOWN:]:

@@ -34,6 +34,11 @@ SNAPSHOT_SHARE = 20
 LEAST_SECONDS = 0.05
 """Seconds of computing before the first snapshot."""
 
+KINDS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+Usage = dict[str, list[int]]
+"""Tokens of each of the KINDS, by the own name of a model; empty where it is not known."""
+
 Begun = tuple[float, float, int]
 """The beginning of a request: the clock of the run, seconds since the epoch, the boot."""
 
@@ -62,6 +67,7 @@ class StoredJournal:
     """The pauses before another attempt, by request: model, attempt, end."""
     replies: int = 0
     tokens: int = 0
+    usage: Usage = field(factory=dict)
     has_ended: bool = False
     """Whether it is said how the run ended."""
     _opened: "tuple[RunStore, StoredRun] | None" = None
@@ -103,6 +109,7 @@ class StoredJournal:
             self.pauses.pop(row.id, None)
         self.replies += row.operation not in NO_REPLIES
         self.tokens += count_tokens(row)
+        add_usage(self.usage, row)
 
     def intend(self, requests: Sequence[Request], clock: float) -> None:
         at = time()
@@ -173,6 +180,7 @@ class StoredJournal:
                 "pauses": self.pauses,
                 "replies": self.replies,
                 "tokens": self.tokens,
+                "usage": self.usage,
                 "frozen": self.freeze(outcome),
             }
             data = zlib.compress(json.dumps(kept).encode(), 1)
@@ -247,6 +255,16 @@ def count_tokens(row: Row) -> int:
     return sum([count for count in counts if isinstance(count, int)])
 
 
+def add_usage(usage: Usage, row: Row, sign: int = 1) -> None:
+    """Add the tokens of a row to those of its model, or take them away."""
+    model, counts = row.read_usage()
+    if counts:
+        total = usage.setdefault(model or "", [0] * len(KINDS))
+        for at, kind in enumerate(KINDS):
+            count = counts.get(kind)
+            total[at] += sign * count if isinstance(count, int) else 0
+
+
 _GREATEST = 2**63 - 1
 
 _ENTRY = "insert into entries values (?, ?, ?, ?)"
@@ -273,6 +291,7 @@ class StoredRows:
     zones: str | None = None
     replies: int = 0
     tokens: int = 0
+    usage: Usage = field(factory=dict)
     doubts: list[Any] = field(factory=list)
     """The doubts of earlier resumptions."""
     _closed: dict[str, Begun] = field(factory=dict)
@@ -292,6 +311,8 @@ class StoredRows:
                 self.open[row.id] = self._closed.pop(row.id)
         self.replies -= sum(row.operation not in NO_REPLIES for row in gone)
         self.tokens -= sum(map(count_tokens, gone))
+        for row in gone:
+            add_usage(self.usage, row, -1)
 
     def take(self, line: dict[str, Any], blobs: BlobReader) -> None:
         """Add a line."""
@@ -334,6 +355,7 @@ class StoredRows:
         if row.id in self.open and row.operation != ATTEMPT:
             self._closed[row.id] = self.open.pop(row.id)
         self.tokens += count_tokens(row)
+        add_usage(self.usage, row)
         self.replies += row.operation not in NO_REPLIES
 
 
@@ -397,7 +419,7 @@ def _read_snapshot(store: RunStore, run: StoredRun) -> StoredRows | None:
         rows.open = {id: (each[0], each[1], each[2]) for id, each in kept["open"].items()}
         rows.boots, rows.rates = kept["boot"], kept["rates"]
         rows.failures, rows.pauses = kept["failures"], kept["pauses"]
-        rows.replies, rows.tokens = kept["replies"], kept["tokens"]
+        rows.replies, rows.tokens, rows.usage = kept["replies"], kept["tokens"], kept["usage"]
         return rows
     # A snapshot is a cache: one that fails in any way is dropped.
     except Exception:

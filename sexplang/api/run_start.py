@@ -280,6 +280,8 @@ def begin(
             servers=serving.servers,
         )
         if resumed is not None:
+            if "model" not in (given.effects or {}):
+                resumed.advance_scripts(performers["model"], models)
             performers = resumed.perform_with(performers)
         elif isinstance(program, Suspended) and program.passed:
             performers = continue_waits(performers, program.passed, program.passed)

@@ -30,12 +30,15 @@ from sexplang.runtime.journal.run_store import (
     refuse_busy,
 )
 from sexplang.runtime.journal.stored_journal import StoredJournal, StoredRows, read_rows
+from sexplang.runtime.models import is_scripted
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import dump, load
+from sexplang.terms.model.roles import Models
 from sexplang.terms.program import Program
 from sexplang.terms.run_terms import RateBook, Terms, read_terms
+from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Fault
 
 DAYS = 30
@@ -118,6 +121,18 @@ class ResumedRun:
     """The number of replies that come from the journal."""
     doubts: tuple[Doubt, ...]
     _begun: Mapping[str, tuple[float, float, int]]
+    _read_rows: Callable[[], StoredRows]
+
+    def advance_scripts(self, perform: Performer, models: Models) -> None:
+        """Let scripted models give away the replies that the journal has. `perform` performs
+        `model`."""
+        if not any(name.startswith("scripted:") for name in models.models()):
+            return
+        for row in self._read_rows().rows:
+            is_served = row.failed or (row.model or "").startswith("scripted:")
+            if row.operation == "model" and is_served and is_scripted(row.arguments[0], models):
+                with suppress(Refusal):  # the script may have an error, or no more replies
+                    perform(Request(row.id, row.operation, (plain(row.arguments[0]),)))
 
     def perform_with(self, performers: Mapping[str, Performer]) -> dict[str, Performer]:
         """Return performers for the rest of the run: deadlines and sleeps go on, and a request in
@@ -202,8 +217,12 @@ def resume_run(
             "update runs set state = ?, boots = ?, ended = null, error = null where n = ?",
             (RUNNING, boot + 1, run.n),
         )
-    served = found.replies
-    return ResumedRun(run, terms, outcome, storage, found.clock, served, doubts, found.open)
+
+    def read_again() -> StoredRows:
+        return read_rows(store, run, whole=True)
+
+    given = outcome, storage, found.clock, found.replies, doubts, found.open
+    return ResumedRun(run, terms, *given, read_again)
 
 
 def _compute_begun(outcome: Outcome, found: StoredRows) -> Outcome:

@@ -14,6 +14,7 @@ from support import mcp_server
 from support.messages_server import MessagesServer
 
 import sexplang
+from sexplang.runtime.journal import stored_journal
 from sexplang.runtime.journal.run_store import open_store
 from sexplang.runtime.journal.stored_journal import read_rows
 from sexplang.terms.json.tagged import dump, pack
@@ -438,3 +439,55 @@ def test_a_run_goes_on_in_an_event_loop(tmp_path, backend):
 
 def test_both_resumptions_take_the_same():
     assert inspect.signature(sexplang.resume) == inspect.signature(sexplang.aresume)
+
+
+TASKS = [f'(defatom {name} (params x) (instructions "{{{{x}}}}"))' for name in ("say", "sing")]
+TALK = " ".join(TASKS) + "[(say 1) (sing 2) (say 3) (act 2) (say 4) (sing 5)]"
+
+
+@pytest.mark.parametrize("kind", ["list", "file", "rules"])
+@pytest.mark.parametrize("has_snapshots", [False, True])
+def test_a_script_goes_on_behind_the_replies_that_were_served(
+    tmp_path, monkeypatch, kind, has_snapshots
+):
+    """For each task, also from a snapshot."""
+    if has_snapshots:
+        monkeypatch.setattr(stored_journal, "LEAST_SECONDS", 0)
+        monkeypatch.setattr(stored_journal, "SNAPSHOT_SHARE", 0)
+    script = ["a", "b", "c"]
+    if kind == "rules":
+        script = [
+            {"task": "say", "reply": "a", "times": 1},
+            {"task": "say", "reply": "b", "times": 1},
+        ]
+        script += [{"task": "sing", "reply": "a", "times": 1}]
+        script += [{"task": "say", "reply": "c"}, {"task": "sing", "reply": "b"}]
+    model = script
+    if kind != "list":
+        (tmp_path / "script.json").write_text(json.dumps(script))
+        model = {"default": f"scripted:{tmp_path / 'script.json'}"}
+    store = tmp_path / "runs.db"
+
+    def act(n):
+        raise SystemExit  # like a kill, it leaves no row
+
+    with pytest.raises(SystemExit):
+        sexplang.run(TALK, model=model, effects={"act": act}, store=store, run_id="r")
+    told = resumed(store, TALK, model=model, replay={"act": "safe"})
+    assert (["a", "a", "b", 20, "c", "b"], [2]) == told
+
+
+def test_another_model_is_not_asked_for_what_was_served(tmp_path):
+    """Neither one that takes the place of a script, nor a function beside it."""
+    store, asked = tmp_path / "runs.db", []
+    interrupted(store, TALK, model=["a", "b", "c"])
+
+    def model(payload):
+        asked.append(payload)
+        return "m"
+
+    given = {"model": ["a", "b", "c"], "replay": {"act": "safe"}}
+    assert (["a", "a", "b", 20, "m", "m"], [2]) == resumed(
+        store, TALK, **given, effects={"model": model}
+    )
+    assert 2 == len(asked)

@@ -159,15 +159,15 @@ TALLY = """
 """
 STEP = "echo x >>out; sleep 0.3; echo counted"
 CALL = {"name": "system_run_script", "input": {"command": "sh", "args": ["-c", STEP]}}
-RULES = [{"contains": "counted", "reply": "One."}, {"reply": {"tool_use": CALL}}]
-TASK = ("task", "tally", "text=tea", "--model", "scripted:rules.json", "--allow-run", "sh")
+REPLIES = [{"tool_use": CALL}, "One."]
+TASK = ("task", "tally", "text=tea", "--model", "scripted:replies.json", "--allow-run", "sh")
 
 
 @pytest.fixture
 def tally(folder):
     """The folder with a template and a model that calls a script."""
     (folder / "tally.xml").write_text(TALLY)
-    (folder / "rules.json").write_text(json.dumps(RULES))
+    (folder / "replies.json").write_text(json.dumps(REPLIES))
     return folder
 
 

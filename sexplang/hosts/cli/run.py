@@ -387,6 +387,7 @@ def drive_to_end(
         )
     )
     if resumed is not None:
+        resumed.advance_scripts(prepared["model"], settings.models)
         prepared = resumed.perform_with(prepared)
     more: dict[str, Any] = {
         "single_flight": settings.single_flight,

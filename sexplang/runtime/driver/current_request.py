@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from sexplang.runtime.journal.journal import Journal
 from sexplang.terms.classes.node import define, field, frozen
@@ -78,5 +77,7 @@ def find_key() -> str | None:
 
 def _make_key(request: Request, history: AttemptHistory) -> str:
     """Return run, request and attempt as one ASCII text."""
+    from urllib.parse import quote  # most runs make no key
+
     run = quote(history.run, safe="", errors="replace")
     return f"{run}:{request.id}:{history.failures.get(request.id, 0) + 1}"

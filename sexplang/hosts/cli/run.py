@@ -161,7 +161,7 @@ def perform(
     shaped: Callable[[Value], Value] = lambda value: value,
     servers: "Servers | None" = None,
     is_kept: bool = False,
-    resume: "Callable[[Program, Limits | None], ResumedRun] | None" = None,
+    resume: "Callable[[Program, Limits | None, Servers | None], ResumedRun] | None" = None,
 ) -> int:
     """Run a built program to its end and write its value, `shaped`, or its error.
 
@@ -214,7 +214,7 @@ def perform(
                 notes: list[dict[str, Any]] = []
                 resumed = None
                 if resume is not None:
-                    resumed = resume(program, limits)
+                    resumed = resume(program, limits, servers)
                     outcome, storage = resumed.outcome, resumed.storage
                 else:
                     terms = terms_of(program, inputs, settings, limits, budget, tools)
@@ -363,6 +363,7 @@ def drive_to_end(
     from sexplang.hosts.terminal.streams import person_at
     from sexplang.runtime import Journal, drive, performers
     from sexplang.runtime import Settings as RunSettings
+    from sexplang.runtime.driver.current_request import make_history
     from sexplang.runtime.driver.listeners import join_listeners
 
     if journal is None:
@@ -387,8 +388,12 @@ def drive_to_end(
         )
     )
     if resumed is not None:
+        resumed.advance_scripts(prepared["model"], settings.models)
         prepared = resumed.perform_with(prepared)
-    more: dict[str, Any] = {"single_flight": settings.single_flight}
+    more: dict[str, Any] = {
+        "single_flight": settings.single_flight,
+        "history": make_history(journal, storage),
+    }
     more |= {} if settings.parallel is None else {"parallel": settings.parallel}
     try:
         try:
@@ -409,14 +414,14 @@ def drive_to_end(
 
 def close_storage(settings: Settings, storage: "StoredJournal") -> None:
     """Close the store. Print how to go on with a run that was interrupted."""
-    run, replies, tokens = storage.run, storage.replies, storage.tokens
+    run = storage.run
     storage.close()
     if run is None or storage.has_ended or settings.quiet:
         return
-    from sexplang.hosts.settings.store_options import describe_interruption
+    from sexplang.hosts.settings.store_options import describe_cost, describe_interruption
 
     with suppress(OSError):  # the terminal may be gone
-        say(describe_interruption(run, replies, tokens))
+        say(describe_interruption(run, storage.replies, describe_cost(storage)))
 
 
 def _list_input_files(settings: Settings, program: Program) -> tuple[str, ...]:

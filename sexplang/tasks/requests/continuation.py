@@ -16,7 +16,7 @@ from sexplang.tasks.requests.subtask_request import (
 )
 from sexplang.tasks.start.call_settings import fits
 from sexplang.terms.classes.node import evolve
-from sexplang.terms.json.strict import is_large, read_json, unfit
+from sexplang.terms.json.strict import is_large, normalize_error, read_json, unfit
 from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.texts.thoughts import ahead
 from sexplang.terms.values.value import Fault, Value
@@ -243,7 +243,7 @@ def _read_broken(
     except json.JSONDecodeError as error:
         if error.msg == "Extra data" and is_alone:  # another object with words behind it
             return None
-        problem = f"it is not JSON: {error}; write one JSON object alone"
+        problem = f"it is not JSON: {normalize_error(error)}; write one JSON object alone"
         return _report_problems({"result": problem}, offered)
     except (ValueError, RecursionError, Fault):
         pass

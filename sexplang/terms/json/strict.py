@@ -42,11 +42,23 @@ def strict(text: str, decoder: json.JSONDecoder | None = None) -> Any:
         raise NotJson(f"it is nested more than {MAX_DEPTH} levels deep", final=True)
     try:
         return (decoder or _DECODER).decode(text)
-    except json.JSONDecodeError as error:
+    except json.JSONDecodeError as raised:
+        error = normalize_error(raised)
         place = f"line {error.lineno}, column {error.colno}"
         raise NotJson(f"{error.msg.removesuffix(' at')} at {place}") from None
     except ValueError as error:
         raise NotJson(_sentence(error)) from None
+
+
+def normalize_error(error: json.JSONDecodeError) -> json.JSONDecodeError:
+    """Return the error as Python up to 3.12 has it. A model is told of it, and a run may go on
+    under another version."""
+    whole = error.msg.removeprefix("Illegal trailing comma before end of ")
+    if whole == error.msg:
+        return error
+    end = len(error.doc) - len(error.doc[error.pos + 1 :].lstrip(" \t\n\r"))
+    due = "value" if whole == "array" else "property name enclosed in double quotes"
+    return json.JSONDecodeError(f"Expecting {due}", error.doc, end)
 
 
 def begins(text: str, at: int, decoder: json.JSONDecoder) -> tuple[Any, int]:
@@ -109,7 +121,7 @@ def _whole(text: str) -> str:
 
 
 def _sentence(error: Exception) -> str:
-    message = str(error)
+    message = str(normalize_error(error) if isinstance(error, json.JSONDecodeError) else error)
     # CPython refuses to convert integers of more than 4,300 digits.
     return _TOO_LONG if "integer string conversion" in message else message
 

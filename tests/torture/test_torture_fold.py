@@ -7,11 +7,16 @@ import sys
 
 import pytest
 from attrs import frozen
-from support.folded import FoldedRun, digests, fold_all, keep
+from support.folded import FoldedRun, digests, fold_all, keep, text_of
 from support.kept_programs import CANARY, PROGRAMS
 from support.markdown import ROOT
+from support.running import built
 
+from sexplang.runs.exported_run import export_run
 from sexplang.runtime.journal import stored_journal
+from sexplang.runtime.journal.recording_reader import lines
+from sexplang.runtime.journal.run_store import open_store
+from sexplang.runtime.journal.stored_journal import NO_REPLIES
 
 OTHERS = "SEXPLANG_PYTHONS"
 """The environment variable with the paths of further Pythons."""
@@ -75,6 +80,22 @@ def _can_fold(python):
     needed = "attrs, lxml, lark, re2, anyio, immutables, jsonschema_rs, pytest"
     asked = f"import sys; assert sys.version_info >= (3, 11); import {needed}"
     return subprocess.run([python, "-c", asked], capture_output=True).returncode == 0
+
+
+def test_a_report_tells_every_request_and_every_end(kept, tmp_path):
+    """The tree of work that a fold finds, also of what was computed between two rows."""
+    opened = open_store(kept.store, must_exist=True)
+    for name, found in kept.folds.items():
+        to, program = tmp_path / f"{name}.jsonl", built(text_of(name))
+        export_run(opened, opened.find(name), program, str(to), has_tasks=True)
+        told = [line for _, line in lines(str(to))]
+        begun = {line["begins"]: line.get("request") for line in told if "begins" in line}
+        ended = {line["ends"] for line in told if "ends" in line}
+        silent = {*NO_REPLIES, "timer"}
+        asked = {row.id for row in found.rows if row.operation not in silent}
+        assert asked <= {*begun.values()}, name
+        assert {at for at, id in begun.items() if id is None} <= ended, name
+    opened.close()
 
 
 def is_whole_state(state):

@@ -18,7 +18,7 @@ from sexplang.runtime.journal.recording_reader import lines
 from sexplang.runtime.journal.run_store import open_store
 from sexplang.runtime.journal.stored_journal import NO_REPLIES
 
-OTHERS = "SEXPLANG_PYTHONS"
+OTHERS = "OTHER_PYTHONS"
 """The environment variable with the paths of further Pythons."""
 
 QUICK = (

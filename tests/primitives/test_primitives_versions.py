@@ -8,7 +8,8 @@ from support.primitive_calls import call
 from support.running import begun
 
 from sexplang.runtime.models.prices import Rates
-from sexplang.terms.json.strict import NotJson, normalize_error, strict
+from sexplang.terms.json.json_reader import NotJson, normalize_error
+from sexplang.terms.json.strict import read_json, strict
 from sexplang.terms.values.sums import add_up, add_up_floats
 from sexplang.terms.values.text import pattern_of_unseen, quote
 
@@ -61,3 +62,11 @@ def test_a_comma_too_much_is_told_alike(text, words):
     with pytest.raises(json.JSONDecodeError) as older:
         json.loads(text)
     assert str(normalize_error(newer)) == str(normalize_error(older.value))
+
+
+@pytest.mark.parametrize("depth", [301, 900, 9_000])
+def test_json_that_is_too_deep_is_so_from_any_place(depth):
+    """Python stops at a depth of its own stack, which is another one in each version."""
+    with pytest.raises(ValueError, match="nested more than 300 levels deep"):
+        read_json("[" * depth + "]" * depth, [])
+    assert read_json("[" * 299 + "]" * 299, []) is not None

@@ -9,12 +9,14 @@ from decimal import Decimal, InvalidOperation
 from math import isfinite, isinf, isnan
 from typing import Any, NoReturn
 
-from sexplang.terms.json.json_reader import NotJson
+from sexplang.terms.json.json_reader import NotJson, normalize_error
 from sexplang.terms.values.boundary import INTEGER_BITS, value_of
 from sexplang.terms.values.text import LONGEST, text_size
 from sexplang.terms.values.value import Record, Value
 
 MAX_DEPTH = 128
+READABLE_DEPTH = 300
+"""The depth to which Python reads JSON in every version and from any place in its own stack."""
 MOST_PARTS = 100_000
 """The greatest number of brackets and commas in a text; each value of a list or table has one."""
 
@@ -50,17 +52,6 @@ def strict(text: str, decoder: json.JSONDecoder | None = None) -> Any:
         raise NotJson(_sentence(error)) from None
 
 
-def normalize_error(error: json.JSONDecodeError) -> json.JSONDecodeError:
-    """Return the error as Python up to 3.12 has it. A model is told of it, and a run may go on
-    under another version."""
-    whole = error.msg.removeprefix("Illegal trailing comma before end of ")
-    if whole == error.msg:
-        return error
-    end = len(error.doc) - len(error.doc[error.pos + 1 :].lstrip(" \t\n\r"))
-    due = "value" if whole == "array" else "property name enclosed in double quotes"
-    return json.JSONDecodeError(f"Expecting {due}", error.doc, end)
-
-
 def begins(text: str, at: int, decoder: json.JSONDecoder) -> tuple[Any, int]:
     """Return the data in `text` from `at` on, and its end. Raises NotJson."""
     try:
@@ -70,14 +61,14 @@ def begins(text: str, at: int, decoder: json.JSONDecoder) -> tuple[Any, int]:
         raise NotJson(_sentence(error)) from None
 
 
-def is_deep(text: str) -> bool:
-    """Return whether `text` nests more than MAX_DEPTH levels."""
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
+def is_deep(text: str, most: int = MAX_DEPTH) -> bool:
+    """Return whether `text` nests more than `most` levels."""
+    if text.count("[") + text.count("{") <= most:
         return False
     now = 0
     for bracket in _NO_BRACKETS.sub("", _STRING.sub("", text)):
         now = now + 1 if bracket in "[{" else max(now - 1, 0)
-        if now > MAX_DEPTH:
+        if now > most:
             return True
     return False
 
@@ -242,6 +233,8 @@ def read_json(text: str, twice: list[str]) -> Value:
 
     if is_large(text):
         raise ValueError(f"it has more than {MOST_PARTS:,} brackets and commas")
+    if is_deep(text, READABLE_DEPTH):
+        raise ValueError(f"it is nested more than {READABLE_DEPTH} levels deep")
     read = json.loads(text, object_pairs_hook=table)
     return value_of(json.loads(json.dumps(read, ensure_ascii=False).encode("utf-8", "replace")))
 

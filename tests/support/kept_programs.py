@@ -271,6 +271,15 @@ PROGRAMS = {
         ),
         least=5,
     ),
+    "malformed requests": KeptProgram(
+        f'{CHIEF} (attempt (call-task chief "tea"))',
+        (
+            '{"status": "CONTINUATION", "notes": {"subtask_request": {"name": "clerk"}},}',
+            '{"status": "CONTINUATION", "notes": ' + "[" * 950 + "]" * 950 + "}",
+            use("propose_subplan", subtasks='[{"description": "price",}]'),
+        ),
+        least=4,
+    ),
     "embedded tools": KeptProgram(
         """(defatom guide (params q) (instructions "{{q}}") (allowed_tools look_up))
         (handle (list (str (guide "tea")) (tool "price" {of: "tea"}))

@@ -271,10 +271,10 @@ class _Freezer:
         if kind is str and len(item) <= PLAIN:
             return self._written(item)
         # Equal texts and floats are one node: which of them are one object, Python decides.
-        name = item if kind is str else repr(item) if kind is float else id(item)
-        number = self._numbers.get((kind, name))
+        name = item if kind is str else (repr(item),) if kind is float else id(item)
+        number = self._numbers.get(name)
         if number is None:
-            number = self._numbers[kind, name] = len(self._found)
+            number = self._numbers[name] = len(self._found)
             self._found.append(item)
         return [number]
 

@@ -262,8 +262,9 @@ def test_a_decision_against_a_request_is_asked_again(tmp_path):
     assert ([10, 20, 30], [2, 3]) == resumed(store, replay={"act": "safe"})
 
 
-def test_no_credential_is_in_a_store(tmp_path, monkeypatch):
-    """Not in the header, the rows, the messages, a snapshot, or the error that ended the run."""
+def test_no_credential_is_in_a_store(tmp_path, monkeypatch, caplog):
+    """Not in the header, the rows, the messages, a snapshot, or the error that ended the run; not
+    in the log of writes while the run is at work, in the recording, or in what is logged."""
     from sexplang.runtime.journal import stored_journal
 
     key = "sk-ant-canary-0123456789abcdef"
@@ -273,33 +274,41 @@ def test_no_credential_is_in_a_store(tmp_path, monkeypatch):
     store = tmp_path / "runs.db"
     program = """
         (define-input word)
-        (defatom say (params text) (instructions "Say {{text}}"))
-        (define held (list word (act 1) (say word) (act 2)))
+        (defatom say (params text) (instructions "Say {{text}}") (allowed_tools tell))
+        (define held (list word (act 1) (say word) (attempt (act -1)) (tool "tell" {}) (act 2)))
+        (log "warning" held)
         (act 3) (raise (str held))"""
-    calls = []
+    at_work, seen = [], set()
 
     def act(n):
-        calls.append(n)
-        if calls == [1, 2, 3]:
-            raise KeyboardInterrupt
-        return f"{key} {n}"
-
-    given = {"store": store, "effects": {"act": act}, "model": lambda payload: f"said {key}"}
-    with pytest.raises(KeyboardInterrupt):
-        sexplang.run(program, run_id="r", inputs={"word": key}, **given)
-    tables = ("entries", "blobs", "snapshots")
-    for _ in range(2):
-        texts = [file.read_bytes() for file in tmp_path.iterdir() if file.is_file()]
+        at_work.extend(file.read_bytes() for file in tmp_path.glob("runs.db*") if file.is_file())
         with sqlite3.connect(store) as db:
-            for table in tables:
+            for table in ("entries", "blobs", "snapshots"):
                 kept = [decompress(data) for (data,) in db.execute(f"select data from {table}")]
-                assert kept
-                texts += kept
-        assert not any(key.encode() in text for text in texts)
-        assert "in-doubt" == reason_of(sexplang.resume, program, "r", **given)
-        error = reason_of(sexplang.resume, program, "r", replay={"act": "safe"}, **given)
-        tables = ("entries", "blobs")
-    assert error
+                at_work.extend(kept)
+                seen.update([table] * len(kept))
+        if n < 0:
+            raise sexplang.error("leaky", f"not with {key}", details={key: [key]})
+        return {"said": f"{key} {n}", key: n}
+
+    def tell() -> str:
+        """Tell a secret."""
+        return f"told {key}"
+
+    replies = [{"tool_use": {"name": "tell", "input": {"n": key}}}, f"said {key}"]
+    given = {"store": store, "effects": {"act": act}, "tools": [tell], "inputs": {"word": key}}
+    given |= {"model": replies, "record": tmp_path / "r.jsonl", "run_id": "r"}
+    with pytest.raises(sexplang.Failed) as failed:
+        sexplang.run(program, **given)
+    assert {"entries", "blobs", "snapshots"} == seen
+    texts = [file.read_bytes() for file in tmp_path.iterdir() if file.is_file()]
+    texts += at_work
+    told = [str(failed.value), repr(failed.value.details), caplog.text]
+    texts += [each.encode() for each in told]
+    assert len(texts) >= 12
+    assert not [each for each in texts if key.encode() in each]
+    assert b"[redacted]" in b"".join(at_work)
+    assert "[redacted]" in caplog.text
 
 
 def stopped_within_a_tool(store, name, program):

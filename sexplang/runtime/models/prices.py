@@ -9,6 +9,7 @@ from sexplang.terms.classes.node import attributes, frozen
 from sexplang.terms.model.roles import ALL, Answer, Models, id_of, normalize_name
 from sexplang.terms.quota import GREATEST
 from sexplang.terms.run_terms import RateBook
+from sexplang.terms.values.sums import add_up
 
 FREE = ("local", "scripted", "replay")
 """Schemes of models that cost nothing."""
@@ -69,7 +70,7 @@ class Rates:
         with a float, so a greater count is the greatest."""
         counts = (taken, given, written, read)
         each = (self.input, self.output, self.written, self.read)
-        return sum([min(count, GREATEST) * rate for count, rate in zip(counts, each, strict=True)])
+        return add_up(min(count, GREATEST) * rate for count, rate in zip(counts, each, strict=True))
 
 
 def rates_of_answer(answer: Answer) -> Rates | None:

@@ -27,7 +27,7 @@ from sexplang.guards.secrets import look, silence
 from sexplang.machine import Limits, Suspended, state_of
 from sexplang.machine.frozen_runs import freeze
 from sexplang.runs import assembly
-from sexplang.runs.durable_run import Keeping, end_run, keep_run, read_header
+from sexplang.runs.durable_run import Keeping, keep_run, read_header
 from sexplang.runtime import Endpoint, Journal, Permissions, Refusal, Retries, Settings, drive
 from sexplang.runtime import performers as host_performers
 from sexplang.runtime.journal.fold import find_slice, fold, fold_steps
@@ -150,14 +150,10 @@ def _drive(store: str, name: str, made: Any, terms: Any, performers: Any) -> dic
     slice = machine.Slice()
     outcome = assembly.begin(made, terms, conceal=silence, slice=slice, book=book)
     witness.advance(outcome)
-    ended = None
     if isinstance(outcome, Suspended):
         with suppress(KeyboardInterrupt):
-            ended = drive(outcome, performers(journal), journal=journal, trace=witness)
-    else:
-        ended = outcome
-    end_run(storage, ended)
-    journal.close()
+            drive(outcome, performers(journal), journal=journal, trace=witness)
+    journal.close()  # a run that is said to have ended has no snapshot
     return witness.states
 
 

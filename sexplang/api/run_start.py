@@ -2,7 +2,8 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -13,8 +14,8 @@ from sexplang.api.inputs import values_of
 from sexplang.api.mcp_servers import Described, RunServers
 from sexplang.api.performer_table import Model, make_performers, models_of
 from sexplang.api.program_source import build
-from sexplang.api.python_tools import Tool, tools_of
-from sexplang.api.python_values import Function, Functions, bad_function, value
+from sexplang.api.python_tools import Tool, name_functions, tools_of
+from sexplang.api.python_values import Function, Functions, bad_function, list_decisions, value
 from sexplang.guards.secrets import (
     Concealment,
     credentials_of,
@@ -28,6 +29,7 @@ from sexplang.machine import Failed, Limits, Outcome, Suspended, state_of
 from sexplang.package.zone_use import ZoneUse
 from sexplang.runs import assembly
 from sexplang.runtime import Permissions, Refusal
+from sexplang.runtime.driver.current_request import AttemptHistory, make_history
 from sexplang.runtime.driver.events import Event
 from sexplang.runtime.driver.waits import continue_waits
 from sexplang.runtime.journal.journal import Journal, make_run_id
@@ -38,7 +40,7 @@ from sexplang.runtime.models import check_models, warm_up, with_default
 from sexplang.runtime.models.prices import choose_windows
 from sexplang.runtime.traces import Target, TraceSettings, is_wanted, start_trace
 from sexplang.runtime.traces.recording_sink import RecordingSink
-from sexplang.terms.classes.node import evolve, frozen
+from sexplang.terms.classes.node import evolve, field, frozen
 from sexplang.terms.model.roles import ALL, Models
 from sexplang.terms.program import Program
 from sexplang.terms.run_terms import RateBook, Terms
@@ -47,6 +49,7 @@ from sexplang.terms.values.value import Fault
 
 if TYPE_CHECKING:
     from sexplang.runs.durable_run import ResumedRun
+    from sexplang.runtime.journal.doubts import Decision
     from sexplang.runtime.journal.stored_journal import StoredJournal
     from sexplang.runtime.traces.tree import Trace
 
@@ -55,13 +58,17 @@ Tools: TypeAlias = Iterable[Function] | Functions
 Watch: TypeAlias = Callable[[Event], None]
 
 
+def _repeatable(tools: Tools) -> Tools:
+    return list(tools) if isinstance(tools, Iterator) else tools
+
+
 @frozen
 class Settings:
     """The arguments of `run` beside the program."""
 
     inputs: Mapping[str, Any] | None
     model: Model | None
-    tools: Tools
+    tools: Tools = field(converter=_repeatable)
     effects: Functions | None
     primitives: Functions | None
     permissions: Permissions | None
@@ -89,6 +96,11 @@ class StartedRun:
     journal: Journal
     trace: "Trace | None"
     storage: "StoredJournal | None" = None
+
+    @property
+    def history(self) -> AttemptHistory:
+        """What other processes have attempted."""
+        return make_history(self.journal, self.storage)
 
     def __enter__(self) -> "StartedRun":
         return self
@@ -149,6 +161,39 @@ def program_of(source: Runnable, given: Settings) -> Program | Suspended:
         primitives=given.primitives,
         permissions=given.permissions,
     )
+
+
+@contextmanager
+def open_resumed(
+    program: Program | Suspended,
+    run_id: str,
+    store: str | os.PathLike[str],
+    replay: "Mapping[str, Decision] | None",
+    given: Settings,
+    servers: RunServers,
+) -> "Iterator[ResumedRun]":
+    """Give a run of a store as its process left it; close the store in the end. Raises Failed."""
+    from sexplang.runs.durable_run import resume_run
+    from sexplang.runtime.journal.run_store import open_store
+
+    argument_checks.place("store", store)
+    argument_checks.decisions("replay", replay)
+    if isinstance(program, Suspended):
+        raise argument_checks.wrong("source", "a program; its run is in the store", program)
+    declared = {
+        **list_decisions(given.effects or {}),
+        **list_decisions(dict(name_functions(given.tools)), "tool:"),
+        **({} if servers.servers is None else servers.servers.list_decisions()),
+    }
+    try:
+        kept = open_store(os.path.abspath(store), must_exist=True)
+        try:
+            run = kept.find(run_id)
+            yield resume_run(kept, run, program, replay=replay, declared=declared)
+        finally:
+            kept.close()
+    except Refusal as refusal:
+        raise Failed(refusal.error) from None
 
 
 def begin(
@@ -240,6 +285,8 @@ def begin(
             parks=storage is not None,
         )
         if resumed is not None:
+            if "model" not in (given.effects or {}):
+                resumed.advance_scripts(performers["model"], models)
             performers = resumed.perform_with(performers)
         elif isinstance(program, Suspended) and program.passed:
             continue_waits(performers, program.passed, program.passed)

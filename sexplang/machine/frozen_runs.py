@@ -66,7 +66,7 @@ from sexplang.terms.values.value import (
 )
 from sexplang.terms.work import Work
 
-_VERSION = 15
+_VERSION = 16
 
 _NOUNS: tuple[type, ...] = (
     *(branches.SchedulerState, branches.Times, branches.Waiting, branches.Forked),
@@ -100,7 +100,6 @@ def freeze(
         "sites": freezer.sites,
         "limits": {k: v for k, v in attributes(limits).items() if k != "held"},
         "nodes": freezer.nodes((state.scheduler, trail)),
-        "opened": [request.id for request in state.opened],
         "passed": {**state.passed, **(passed or {})},
     }
     return {**frozen, "seal": _seal(frozen, key)}
@@ -136,13 +135,11 @@ def thaw(
         for each in requests:
             _check_request(each)
         _check_branches(root.branches)
-        opened = set(frozen["opened"])
-        fresh = tuple([each for each in requests if each.id in opened])
         ids = {each.id for each in requests}
         passed = {id: float(each) for id, each in frozen["passed"].items() if id in ids}
         if not all(each >= 0 for each in passed.values()):
             raise mismatch("it is damaged (a time that has passed)")
-        return Suspended(State(root, setting, fresh, failure_site=trail, passed=passed))
+        return Suspended(State(root, setting, requests, failure_site=trail, passed=passed))
     except Fault as fault:
         if fault.code == MISMATCH:
             raise
@@ -254,7 +251,7 @@ class _Freezer:
         self._written = written
         self._relative_name = program.relative_name
         self._nouns = {kind: kind.__qualname__ for kind in _nouns(tasks)}
-        self._numbers: dict[int, int] = {}
+        self._numbers: dict[Any, int] = {}
         self._found: list[Any] = []
 
     def nodes(self, root: Any) -> list[Any]:
@@ -273,9 +270,11 @@ class _Freezer:
             return item
         if kind is str and len(item) <= PLAIN:
             return self._written(item)
-        number = self._numbers.get(id(item))
+        # Equal texts and floats are one node: which of them are one object, Python decides.
+        name = item if kind is str else (repr(item),) if kind is float else id(item)
+        number = self._numbers.get(name)
         if number is None:
-            number = self._numbers[id(item)] = len(self._found)
+            number = self._numbers[name] = len(self._found)
             self._found.append(item)
         return [number]
 

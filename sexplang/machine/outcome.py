@@ -139,9 +139,9 @@ class Setting:
 class State:
     """The state of a suspended run, for its driver.
 
-    `opened` are the requests that the last delivery made. `told` is the work that began and ended
-    by it, in a traced run. `failure_site` is the place of the failure while a failed program cleans
-    up; a thawed run has the trail instead.
+    `opened` are the requests that the last delivery made; of a thawed run, all of them. `told` is
+    the work that began and ended by it, in a traced run. `failure_site` is the place of the failure
+    while a failed program cleans up; a thawed run has the trail instead.
     """
 
     scheduler: SchedulerState

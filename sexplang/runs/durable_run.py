@@ -32,12 +32,15 @@ from sexplang.runtime.journal.run_store import (
     refuse_busy,
 )
 from sexplang.runtime.journal.stored_journal import StoredJournal, StoredRows, read_rows
+from sexplang.runtime.models import is_scripted
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import evolve, field, frozen
 from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import dump, load
+from sexplang.terms.model.roles import Models
 from sexplang.terms.program import Program
 from sexplang.terms.run_terms import RateBook, Terms, read_terms
+from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault, Value
 
@@ -123,12 +126,24 @@ class ResumedRun:
     doubts: tuple[Doubt, ...]
     _begun: Mapping[str, tuple[float, float, int]]
     _questions: tuple[Question, ...]
+    _read_rows: Callable[[], StoredRows]
 
     def cancel(self) -> "ResumedRun":
         """Return the run as it ends: its `finally` bodies are left."""
         assert isinstance(self.outcome, Suspended)
         self.storage.append(make_cancellation_row())
         return evolve(self, outcome=self.outcome.cancel())
+
+    def advance_scripts(self, perform: Performer, models: Models) -> None:
+        """Let scripted models give away the replies that the journal has. `perform` performs
+        `model`."""
+        if not any(name.startswith("scripted:") for name in models.models()):
+            return
+        for row in self._read_rows().rows:
+            is_served = row.failed or (row.model or "").startswith("scripted:")
+            if row.operation == "model" and is_served and is_scripted(row.arguments[0], models):
+                with suppress(Refusal):  # the script may have an error, or no more replies
+                    perform(Request(row.id, row.operation, (plain(row.arguments[0]),)))
 
     def perform_with(self, performers: Mapping[str, Performer]) -> dict[str, Performer]:
         """Return performers for the rest of the run: deadlines and sleeps go on, and a request in
@@ -175,6 +190,7 @@ def resume_run(
     program: Program,
     *,
     replay: Mapping[str, Decision] | None = None,
+    declared: Mapping[str, Decision] | None = None,
     held: Callable[[], int] | None = None,
     has_tasks: bool = True,
     on_failure: Callable[[Refusal], None] | None = None,
@@ -183,8 +199,9 @@ def resume_run(
     """Return a run of a store as it stood when its process ended. It is locked until the store is
     closed.
 
-    `replay` are decisions on requests in doubt. Raises a Refusal: `run-ended`, `run-busy`,
-    `program-changed`, `in-doubt`, `bad-store`, `journal-mismatch`.
+    `replay` are a person's decisions on requests in doubt, `declared` those of tools and
+    operations. Raises a Refusal: `run-ended`, `run-busy`, `program-changed`, `in-doubt`,
+    `bad-store`, `journal-mismatch`.
     """
     if not store.lock(run.id):
         raise refuse_busy(run.id)
@@ -205,7 +222,7 @@ def resume_run(
         raise refuse_changed(run, refusal) from None
     outcome = _compute_begun(outcome, found)
     requests = outcome.requests if isinstance(outcome, Suspended) else ()
-    doubts = find_doubts(requests, found.open, replay or {})
+    doubts = find_doubts(requests, found.open, replay or {}, declared or {})
     undecided = [each for each in doubts if each.decision == "ask"]
     if undecided:
         raise refuse_doubts(run, undecided)
@@ -216,7 +233,10 @@ def resume_run(
 
     storage = StoredJournal(open_run, freeze_outcome, on_failure, found.seq, found.before, boot)
     storage.replies, storage.tokens = found.replies, found.tokens
+    storage.usage = {model: list(counts) for model, counts in found.usage.items()}
     storage.open, storage.rates = dict(found.open), dict(found.rates)
+    storage.failures = dict(found.failures)
+    storage.pauses = {id: pause for id, pause in found.pauses.items() if id in found.open}
     book.note = storage.note
     for each in rates:  # looked up, but not kept by the process that ended
         storage.note(each)
@@ -232,9 +252,12 @@ def resume_run(
             "where n = ?",
             (RUNNING, boot + 1, run.n),
         )
-    served = found.replies
-    asked = tuple(list_questions(store, run))
-    return ResumedRun(run, terms, outcome, storage, found.clock, served, doubts, found.open, asked)
+
+    def read_again() -> StoredRows:
+        return read_rows(store, run, whole=True)
+
+    given = outcome, storage, found.clock, found.replies, doubts, found.open
+    return ResumedRun(run, terms, *given, tuple(list_questions(store, run)), read_again)
 
 
 def _compute_begun(outcome: Outcome, found: StoredRows) -> Outcome:

@@ -1,14 +1,14 @@
 """A recording made of a kept run: rows, and the tree of work that a fold over them finds."""
 
 from sexplang.guards.secrets import silence
-from sexplang.machine import Done, Failed, Suspended
+from sexplang.machine import Done, Failed, Outcome, Suspended, advance, state_of
 from sexplang.runs import assembly
 from sexplang.runs.durable_run import read_header
 from sexplang.runtime.journal.fold import find_slice, fold_steps
 from sexplang.runtime.journal.json_lines import record_to
 from sexplang.runtime.journal.rows import CUT
-from sexplang.runtime.journal.run_store import RunStore, StoredRun
-from sexplang.runtime.journal.stored_journal import read_rows
+from sexplang.runtime.journal.run_store import DONE, FAILED, RunStore, StoredRun
+from sexplang.runtime.journal.stored_journal import NO_REPLIES, read_rows
 from sexplang.runtime.traces.recording_sink import RecordingSink
 from sexplang.runtime.traces.tree import Trace
 from sexplang.terms.classes.node import define
@@ -40,14 +40,20 @@ def export_run(
         program, terms, has_tasks=has_tasks, traced=True, conceal=silence, slice=slice, book=book
     )
     journal, times = record_to(to, run.id), _Times(run.began)
+    before = outcome
+
+    def go_on(after: Outcome) -> None:
+        nonlocal before
+        trace.advance(after)
+        before = after
+
     try:
         trace = Trace(RecordingSink(journal, run.name, terms.models), run.began, times)
         journal.begin(terms)
         if found.doubts:
             journal.note({"doubts": found.doubts})
-        trace.advance(outcome)
-        before = outcome
-        for at, after in fold_steps(outcome, rows, slice, slice):
+        go_on(outcome)
+        for at, after in fold_steps(outcome, rows, slice, slice, go_on):
             row = rows[at]
             waiting = before.requests if isinstance(before, Suspended) else ()
             request = next((each for each in waiting if each.id == row.id), None)
@@ -56,7 +62,8 @@ def export_run(
                 trace.start_request(request)
             times.at = row.ended
             journal.append(row)
-            trace.finish_request(row)
+            if row.operation not in NO_REPLIES:
+                trace.finish_request(row)
             cut = {}
             for each in rows[at + 1 :]:
                 if each.operation != CUT:
@@ -65,6 +72,11 @@ def export_run(
                 journal.append(each)
             trace.advance(after, cut)
             before = after
+        is_over = run.state in (DONE, FAILED)
+        while isinstance(before, Suspended) and state_of(before).pause is not None:
+            if not is_over and found.open.keys() <= {each.id for each in before.requests}:
+                break
+            go_on(advance(before, slice))
         if isinstance(before, Suspended):
             for request in before.requests:
                 if request.id in found.open:

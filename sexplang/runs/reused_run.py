@@ -244,7 +244,7 @@ def serve(
                     raise Refusal(row.reply)
                 return RetriedReply(row.reply, SERVED)
             acts = request.operation not in READS | _ANYWHERE
-            if acts and decide(request, replay) == "never":
+            if acts and decide(request, replay, {}) == "never":
                 raise make_doubt_error(request)
             if request.operation not in READS and not may_perform(request):
                 raise KeyboardInterrupt

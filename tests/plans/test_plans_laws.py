@@ -143,16 +143,17 @@ PROGRAM = """
 def through(outcome, choose, pause=None):
     """Plays it to its end in an order; the names of the steps as they began and ended, and how
     many were at work at a time."""
-    log, widest = [], 0
+    log, widest, opened = [], 0, outcome.requests
     while isinstance(outcome, Suspended):
         works = [each for each in outcome.requests if each.operation == "work"]
         widest = max(widest, len(works))
-        log += [("begins", each.arguments[0]) for each in state_of(outcome).opened if each in works]
+        log += [("begins", each.arguments[0]) for each in opened if each.operation == "work"]
         ready = [each for each in outcome.requests if each.operation != "timer"]
         request = choose(ready)
         if request.operation == "work":
             log.append(("ends", request.arguments[0]))
         outcome = outcome.resume(request.id, None)
+        opened = state_of(outcome).opened if isinstance(outcome, Suspended) else ()
         if pause is not None and isinstance(outcome, Suspended):
             outcome = pause(outcome)
     assert isinstance(outcome, Done), outcome

@@ -162,7 +162,7 @@ def perform(
     shaped: Callable[[Value], Value] = lambda value: value,
     servers: "Servers | None" = None,
     is_kept: bool = False,
-    resume: "Callable[[Program, Limits | None], ResumedRun] | None" = None,
+    resume: "Callable[[Program, Limits | None, Servers | None], ResumedRun] | None" = None,
 ) -> int:
     """Run a built program to its end and write its value, `shaped`, or its error.
 
@@ -216,7 +216,7 @@ def perform(
                 notes: list[dict[str, Any]] = []
                 resumed = None
                 if resume is not None:
-                    resumed = resume(program, limits)
+                    resumed = resume(program, limits, servers)
                     outcome, storage = resumed.outcome, resumed.storage
                 else:
                     terms = terms_of(program, inputs, settings, limits, budget, tools)
@@ -376,6 +376,7 @@ def drive_to_end(
     from sexplang.machine import Suspended
     from sexplang.runtime import Journal, drive, performers
     from sexplang.runtime import Settings as RunSettings
+    from sexplang.runtime.driver.current_request import make_history
     from sexplang.runtime.driver.listeners import join_listeners
 
     if journal is None:
@@ -402,13 +403,17 @@ def drive_to_end(
         )
     )
     if resumed is not None:
+        resumed.advance_scripts(prepared["model"], settings.models)
         prepared = resumed.perform_with(prepared)
     if settings.cache or settings.reuse is not None:
         from sexplang.hosts.kept_runs.reuse import reuse_replies
 
         kept = None if resumed is None else resumed.storage.opened
         prepared = reuse_replies(settings, outcome, prepared, program, kept)
-    more: dict[str, Any] = {"single_flight": settings.single_flight}
+    more: dict[str, Any] = {
+        "single_flight": settings.single_flight,
+        "history": make_history(journal, storage),
+    }
     more |= {} if settings.parallel is None else {"parallel": settings.parallel}
     try:
         try:
@@ -445,14 +450,14 @@ def _find_pauses(settings: Settings, has_person: bool, is_kept: bool) -> frozens
 
 def close_storage(settings: Settings, storage: "StoredJournal") -> None:
     """Close the store. Print how to go on with a run that was interrupted."""
-    run, replies, tokens = storage.run, storage.replies, storage.tokens
+    run = storage.run
     storage.close()
     if run is None or storage.has_ended or settings.quiet:
         return
-    from sexplang.hosts.settings.store_options import describe_interruption
+    from sexplang.hosts.settings.store_options import describe_cost, describe_interruption
 
     with suppress(OSError):  # the terminal may be gone
-        say(describe_interruption(run, replies, tokens))
+        say(describe_interruption(run, storage.replies, describe_cost(storage)))
 
 
 def _list_input_files(settings: Settings, program: Program) -> tuple[str, ...]:

@@ -96,7 +96,7 @@ def _find_last(runs: list[StoredRun], name: str, id: str | None) -> StoredRun | 
 
 def _ask(settings: Settings, announced: Announcement, replay: Mapping[str, Decision]) -> None:
     """Raise Diagnostics if nobody agrees to what is to be performed."""
-    undecided = [each for each in announced.acts if decide(each, replay) == "ask"]
+    undecided = [each for each in announced.acts if decide(each, replay, {}) == "ask"]
     if undecided:
         names = ", ".join([_describe(each) for each in undecided[:5]])
         first = undecided[0].id

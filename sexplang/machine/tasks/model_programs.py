@@ -62,7 +62,7 @@ def run_plan(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | No
             return k[0], _refuse((too_many,)), k, s
     run, _ = link(made, linked.outermost.tasks)
     env = (inputs, *inputs.values())
-    segment = (PLAN, k, s, s[3].replace(linked=narrow(linked, key)), (key[2],))
+    segment = (PLAN, k, s, s[3].replace(linked=narrow(linked, key)), ())
     raise EnterScope(bounds, run, env, BOTTOM, segment, span)
 
 
@@ -84,6 +84,8 @@ def narrow(linked: Linked, key: PlanKey) -> Linked:
     inner: Linked | None = linked.inner.get(key)
     if inner is None:
         _, own = link(build_plan(linked, key), linked.outermost.tasks)
+        # Equal plans share one key, or a frozen run would tell which of them ran first.
+        key = next(known for known in linked.plans if known == key)
         known = {name: task for name, task in linked.known.items() if _may_ask(key, "task", name)}
         known |= own.known
         tools = {name: each for name, each in linked.tools.items() if _may_ask(key, "tool", name)}
@@ -226,8 +228,7 @@ def _error_as_data(error: Value) -> Value:
 
 
 def _guard(node: Segment, operation: str, arguments: tuple[Value, ...]) -> None:
-    data = node[4][0] if node[0].stripped is node[0] else node[4]
-    rights, name = data[0], _name_in_request(operation, arguments)
+    rights, name = node[3].linked.key[2], _name_in_request(operation, arguments)
     # A plan that may ask for a model may ask the default; a tool always has a name.
     may_ask = operation in rights and (operation == "tool" or not name)
     if not may_ask and f"{operation} {normalize_name(name)}" not in rights:
@@ -249,7 +250,7 @@ def _name_in_request(operation: str, arguments: tuple[Value, ...]) -> str:
 
 
 PLAN = HandlerKind({"error": (ClauseCode(_fail, 1, "never", ()),)}, _end)
-"""The segment around a plan. Data holds the operations that it may perform."""
+"""The segment around a plan. The links in its context have the operations that it may perform."""
 
 PLAN.guard = _guard
 PLAN.stripped.guard = _guard

@@ -7,6 +7,7 @@ from sexplang.primitives.sizes import out_of_range, wrong_type
 from sexplang.primitives.strings import content
 from sexplang.terms.quota import scan
 from sexplang.terms.values.abbreviation import abbreviate
+from sexplang.terms.values.sums import add_up
 from sexplang.terms.values.value import Fault, Value
 
 _NUMBER = r"(\d{1,15}(?:\.\d{1,9})?)"
@@ -29,7 +30,7 @@ def parse_duration(given: Value) -> Value:
         match = pattern.fullmatch(text)
         if match is not None and any(match.groups()[1:]) and not text.endswith("T"):
             parts = zip(match.groups()[1:], _SECONDS, strict=True)
-            seconds = sum(_number(part) * size for part, size in parts if part)
+            seconds = add_up(_number(part) * size for part, size in parts if part)
             return _exact(-seconds if match[1] else seconds)
     hint = "`PT1H30M` or `1h 30m`; months and years are added with `(date-add d n 'months)`"
     raise Fault(

@@ -13,6 +13,7 @@ from sexplang.primitives.arithmetic import real
 from sexplang.primitives.sizes import out_of_range, whole, wrong_type
 from sexplang.terms.quota import charge, work
 from sexplang.terms.values.sequences import LISTS
+from sexplang.terms.values.sums import add_up_floats
 from sexplang.terms.values.value import Fault, Value
 
 PRODUCTS = 8
@@ -31,7 +32,7 @@ _USAGES = {
 def dot(a: Value, b: Value) -> Value:
     """Return the dot product of two vectors, a float."""
     left, right = _read_pair("dot", a, b)
-    return sum(map(mul, left, right), 0.0)
+    return add_up_floats([*map(mul, left, right)])
 
 
 def cosine(a: Value, b: Value) -> Value:
@@ -88,7 +89,7 @@ def _similarity(
     norms = a_norm * b_norm
     if norms == 0.0:
         return 0.0
-    score = sum(map(mul, a, b), 0.0) / norms
+    score = add_up_floats([*map(mul, a, b)]) / norms
     if not isfinite(score) or not isfinite(norms):
         raise out_of_range(name, "a vector holds numbers too large, or nan", _USAGES[name])
     return max(-1.0, min(1.0, score))

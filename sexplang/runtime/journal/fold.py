@@ -3,7 +3,7 @@
 A replay is another thing: it serves the replies of models and performs the rest again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from sexplang.runtime.journal.rows import ATTEMPT, CANCEL, CUT, PASSED, Row, digest
@@ -69,12 +69,18 @@ def find_failure(outcome: Any, rows: Iterable[Row]) -> int | None:
     return None
 
 
-def fold_steps(outcome: Any, rows: list[Row], slice: Any, last: Any) -> Iterator[tuple[int, Any]]:
+def fold_steps(
+    outcome: Any,
+    rows: list[Row],
+    slice: Any,
+    last: Any,
+    watch: Callable[[Any], None] = lambda computed: None,
+) -> Iterator[tuple[int, Any]]:
     """Yield each row's index and the outcome after it. Rows of withdrawals belong to the row before
-    them."""
+    them. `watch` is told each outcome that is computed between two rows."""
     until = max([at for at, row in enumerate(rows) if row.operation != CUT], default=0)
     for at, row, so_far in _pair_with_withdrawals(rows):
-        outcome = _compute(outcome, row, slice)
+        outcome = _compute(outcome, row, slice, watch)
         slice = last if at == until else slice
         if row.operation == PASSED:
             outcome = _pass_deadline(outcome, row, slice, so_far)
@@ -108,7 +114,12 @@ _MAX_STEPS = 1_000_000
 """Steps of a slice when no clock is checked."""
 
 
-def _compute(outcome: Any, row: Row | None, slice: Any) -> Any:
+def _compute(
+    outcome: Any,
+    row: Row | None,
+    slice: Any,
+    watch: Callable[[Any], None] = lambda computed: None,
+) -> Any:
     """Compute until the deadline of a deadline row fires, or until every branch waits."""
     if slice is None:
         return outcome
@@ -119,6 +130,7 @@ def _compute(outcome: Any, row: Row | None, slice: Any) -> Any:
         if row is not None and row.operation == PASSED and [*row.arguments] == here:
             break
         outcome = advance(outcome, slice)
+        watch(outcome)
     return outcome
 
 

@@ -14,6 +14,7 @@ from hashlib import sha256
 from time import time
 from typing import TYPE_CHECKING, Any
 
+from sexplang.guards.secrets import redact_text
 from sexplang.runtime.journal.rows import LONE
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.classes.node import define, field, frozen
@@ -270,8 +271,9 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}")
 
 
 def _encodable(text: str) -> str:
-    """Return a text that SQLite can keep: a folder's name may have bytes that are no UTF-8."""
-    return text.encode("utf-8", LONE).decode()
+    """Return a text that the store can keep. The name of a folder or a file may have bytes that are
+    no UTF-8, and credentials."""
+    return redact_text(text).encode("utf-8", LONE).decode()
 
 
 def open_store(path: str, *, must_exist: bool = False) -> RunStore:

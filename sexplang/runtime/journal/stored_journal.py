@@ -43,6 +43,11 @@ SNAPSHOT_SHARE = 20
 LEAST_SECONDS = 0.05
 """Seconds of computing before the first snapshot."""
 
+KINDS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+Usage = dict[str, list[int]]
+"""Tokens of each of the KINDS, by the own name of a model; empty where it is not known."""
+
 Begun = tuple[float, float, int]
 """The beginning of a request: the clock of the run, seconds since the epoch, the boot."""
 
@@ -66,8 +71,13 @@ class StoredJournal:
     """The beginnings of the requests that have no row."""
     rates: dict[str, Any] = field(factory=dict)
     """The prices that the run counts with."""
+    failures: dict[str, int] = field(factory=dict)
+    """For each request that is made again after it has failed, how often it has."""
+    pauses: dict[str, Any] = field(factory=dict)
+    """The pauses before another attempt, by request: model, attempt, end."""
     replies: int = 0
     tokens: int = 0
+    usage: Usage = field(factory=dict)
     has_ended: bool = False
     """Whether it is said how the run ended."""
     _terms: Terms | None = None
@@ -113,9 +123,12 @@ class StoredJournal:
                 "clock": row.clock,
             }
         )
-        self.open.pop(row.id, None)
+        if row.operation != ATTEMPT:
+            self.open.pop(row.id, None)
+            self.pauses.pop(row.id, None)
         self.replies += row.operation not in NO_REPLIES
         self.tokens += count_tokens(row)
+        add_usage(self.usage, row)
 
     def intend(self, requests: Sequence[Request], clock: float) -> None:
         at = time()
@@ -130,6 +143,12 @@ class StoredJournal:
             self._add(data)
         if "rates" in data:
             self.rates[data["rates"]] = data["usd"]
+
+    def note_pause(self, id: str, model: str, attempt: int, until: float) -> None:
+        """Note that another attempt at a model call follows, and commit. Raises Refusal."""
+        self.pauses[id] = [model, attempt, until]
+        self._add({"pauses": id, "until": self.pauses[id]})
+        self.commit()
 
     def resume(self, data: dict[str, Any]) -> None:
         """Note that another process goes on with the run."""
@@ -212,8 +231,11 @@ class StoredJournal:
                 "open": self.open,
                 "boot": self.boot,
                 "rates": self.rates,
+                "failures": self.failures,
+                "pauses": self.pauses,
                 "replies": self.replies,
                 "tokens": self.tokens,
+                "usage": self.usage,
                 "frozen": self.freeze(outcome),
             }
             data = compress(json.dumps(kept).encode())
@@ -289,6 +311,16 @@ def count_tokens(row: Row) -> int:
     return sum([count for count in counts if isinstance(count, int)])
 
 
+def add_usage(usage: Usage, row: Row, sign: int = 1) -> None:
+    """Add the tokens of a row to those of its model, or take them away."""
+    model, counts = row.read_usage()
+    if counts:
+        total = usage.setdefault(model or "", [0] * len(KINDS))
+        for at, kind in enumerate(KINDS):
+            count = counts.get(kind)
+            total[at] += sign * count if isinstance(count, int) else 0
+
+
 _GREATEST = 2**63 - 1
 
 _ENTRY = "insert into entries values (?, ?, ?, ?)"
@@ -308,9 +340,14 @@ class StoredRows:
     boots: int = 0
     clock: float = 0.0
     rates: dict[str, Any] = field(factory=dict)
+    failures: dict[str, int] = field(factory=dict)
+    """For each request that is made again after it has failed, how often it has."""
+    pauses: dict[str, Any] = field(factory=dict)
+    """The pauses before another attempt, by request: model, attempt, end."""
     zones: str | None = None
     replies: int = 0
     tokens: int = 0
+    usage: Usage = field(factory=dict)
     doubts: list[Any] = field(factory=list)
     """The doubts of earlier resumptions."""
     _closed: dict[str, Begun] = field(factory=dict)
@@ -323,10 +360,15 @@ class StoredRows:
         del self.rows[kept:]
         for row in gone:
             is_over = row is gone[0] and row.failed and not _is_in_doubt(row)
-            if row.id in self._closed and not is_over:
+            if is_over:
+                self.failures[row.id] = self.failures.get(row.id, 0) + 1
+                self.pauses.pop(row.id, None)
+            elif row.id in self._closed:
                 self.open[row.id] = self._closed.pop(row.id)
         self.replies -= sum(row.operation not in NO_REPLIES for row in gone)
         self.tokens -= sum(map(count_tokens, gone))
+        for row in gone:
+            add_usage(self.usage, row, -1)
 
     def take(self, line: dict[str, Any], blobs: BlobReader) -> None:
         """Add a line."""
@@ -338,6 +380,8 @@ class StoredRows:
             self.doubts += line["doubts"]
             if line["rows"] is not None:
                 self.cut(line["rows"])
+        elif "pauses" in line:
+            self.pauses[line["pauses"]] = line["until"]
         elif "zones" in line:
             self.zones = line["zones"]
         elif "rates" in line:
@@ -364,9 +408,10 @@ class StoredRows:
         )
         self.clock = max(self.clock, row.clock)
         self.rows.append(row)
-        if row.id in self.open:
+        if row.id in self.open and row.operation != ATTEMPT:
             self._closed[row.id] = self.open.pop(row.id)
         self.tokens += count_tokens(row)
+        add_usage(self.usage, row)
         self.replies += row.operation not in NO_REPLIES
 
 
@@ -429,7 +474,8 @@ def _read_snapshot(store: RunStore, run: StoredRun) -> StoredRows | None:
         rows = StoredRows(seq=seq, before=before, snapshot=kept["frozen"], clock=kept["clock"])
         rows.open = {id: (each[0], each[1], each[2]) for id, each in kept["open"].items()}
         rows.boots, rows.rates = kept["boot"], kept["rates"]
-        rows.replies, rows.tokens = kept["replies"], kept["tokens"]
+        rows.failures, rows.pauses = kept["failures"], kept["pauses"]
+        rows.replies, rows.tokens, rows.usage = kept["replies"], kept["tokens"], kept["usage"]
         return rows
     # A snapshot is a cache: one that fails in any way is dropped.
     except Exception:

@@ -1,6 +1,6 @@
 """Prices of model calls in US dollars, by the offline table of genai-prices."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -9,6 +9,7 @@ from sexplang.terms.classes.node import attributes, frozen
 from sexplang.terms.model.roles import ALL, Answer, Models, id_of, normalize_name
 from sexplang.terms.quota import GREATEST
 from sexplang.terms.run_terms import RateBook
+from sexplang.terms.values.sums import add_up
 
 FREE = ("local", "scripted", "replay")
 """Schemes of models that cost nothing."""
@@ -69,7 +70,7 @@ class Rates:
         with a float, so a greater count is the greatest."""
         counts = (taken, given, written, read)
         each = (self.input, self.output, self.written, self.read)
-        return sum([min(count, GREATEST) * rate for count, rate in zip(counts, each, strict=True)])
+        return add_up(min(count, GREATEST) * rate for count, rate in zip(counts, each, strict=True))
 
 
 def rates_of_answer(answer: Answer) -> Rates | None:
@@ -99,6 +100,18 @@ def rates(name: str) -> Rates | None:
     if model not in _known:
         _known[model] = _look_up(model)
     return _known[model]
+
+
+def price_usage(usage: Mapping[str, Sequence[int]]) -> float | None:
+    """Return the US dollars of tokens by model: input, output, written to and read from a prompt
+    cache. None if there are none, or a model has no price."""
+    costs = []
+    for model, counts in usage.items():
+        each = rates(model)
+        if each is None:
+            return None
+        costs.append(each.cost(*counts))
+    return sum(costs) if costs else None
 
 
 def table() -> str | None:

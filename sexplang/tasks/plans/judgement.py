@@ -29,6 +29,7 @@ from sexplang.terms.classes.node import evolve
 from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.plan import Judgement, PlanLimits, Standing
 from sexplang.terms.quota import GREATEST
+from sexplang.terms.values.sums import add_up
 from sexplang.terms.values.text import number
 from sexplang.terms.values.value import Value
 
@@ -110,7 +111,7 @@ def _judge_plan(
         "factor": around.limits.factor,
         "child_depth": plan.get("depth"),
         "max_depth": plan.get("max_depth"),
-        "granted": sum(capped),
+        "granted": add_up(capped),
         "reason": plan["reason"],
         "stop_when": plan["stop_when"],
         "warnings": (*warnings, *notes),
@@ -226,10 +227,10 @@ def _overlaps(
 
 def _too_large(subtasks: tuple[dict[str, Value], ...], left: dict[str, float]) -> list[str]:
     return [
-        f"too large budgets: the caps of {name} add up to {_seconds_text(sum(caps))}, and "
+        f"too large budgets: the caps of {name} add up to {_seconds_text(add_up(caps))}, and "
         f"{_seconds_text(max(left[name], 0))} are left"
         for name, caps in [(name, _caps(subtasks, name)) for name in CAPS]
-        if caps and name in left and sum(caps) > left[name]
+        if caps and name in left and add_up(caps) > left[name]
     ]
 
 
@@ -238,7 +239,7 @@ def _share(subtasks: tuple[dict[str, Value], ...], left: float, most: float) -> 
     thousandths, at most `most`."""
     caps = _caps(subtasks, "seconds")
     count = len(subtasks) - len(caps)
-    share = min(most, (left - sum(caps)) / count) if count else most
+    share = min(most, (left - add_up(caps)) / count) if count else most
     part = floor(share * 1000) / 1000
     return int(part) if part == int(part) else part
 
@@ -250,7 +251,7 @@ def _too_little(subtasks: tuple[dict[str, Value], ...], left: float, share: floa
         return []
     return [
         f"too little time: {_seconds_text(max(left, 0))} seconds are left, the caps take "
-        f"{_seconds_text(sum(caps))} of them, and {count} without a cap would have "
+        f"{_seconds_text(add_up(caps))} of them, and {count} without a cap would have "
         f"{_seconds_text(max(share, 0))} each, less than {LEAST_SHARE}"
     ]
 

@@ -16,7 +16,8 @@ from sexplang.tasks.requests.subtask_request import (
 )
 from sexplang.tasks.start.call_settings import fits
 from sexplang.terms.classes.node import evolve
-from sexplang.terms.json.strict import is_large, read_json, unfit
+from sexplang.terms.json.json_reader import normalize_error
+from sexplang.terms.json.strict import READABLE_DEPTH, is_deep, is_large, read_json, unfit
 from sexplang.terms.template import OutputFormat, Template
 from sexplang.terms.texts.thoughts import ahead
 from sexplang.terms.values.value import Fault, Value
@@ -214,7 +215,9 @@ def _objects(text: str) -> list[tuple[dict[str, Value], tuple[int, int]]]:
     object inside broken JSON is a part of it."""
     found = []
     decoder = json.JSONDecoder()
-    at = -1 if is_large(text) else text.find("{")
+    at = text.find("{")
+    if is_large(text) or is_deep(text[at:], READABLE_DEPTH):
+        at = -1
     for _ in range(_MOST_TRIES):
         if at < 0:
             break
@@ -243,7 +246,7 @@ def _read_broken(
     except json.JSONDecodeError as error:
         if error.msg == "Extra data" and is_alone:  # another object with words behind it
             return None
-        problem = f"it is not JSON: {error}; write one JSON object alone"
+        problem = f"it is not JSON: {normalize_error(error)}; write one JSON object alone"
         return _report_problems({"result": problem}, offered)
     except (ValueError, RecursionError, Fault):
         pass

@@ -25,6 +25,7 @@ from sexplang.tasks.turns.replies import (
     usage_of,
 )
 from sexplang.terms.classes.node import evolve, node
+from sexplang.terms.json.strict import READABLE_DEPTH, is_deep
 from sexplang.terms.task import Cut, Session, task_result
 from sexplang.terms.values.abbreviation import MOST, part
 from sexplang.terms.values.boundary import plain
@@ -294,6 +295,8 @@ def _sources(session: HandlerSession, use: Block | None, content: Value) -> list
     if session.setup.offered.get(use["name"]) == "read_file":
         return [use["input"]["path"]]
     if not isinstance(content, str) or not content.startswith("{"):
+        return []
+    if is_deep(content, READABLE_DEPTH):
         return []
     try:
         named = json.loads(content).get("sources")

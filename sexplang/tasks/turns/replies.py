@@ -13,6 +13,7 @@ from sexplang.terms.classes.node import evolve, frozen, node
 from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.json.strict import unfit
 from sexplang.terms.task import MISTAKES
+from sexplang.terms.values.sums import add_up
 from sexplang.terms.values.text import text
 from sexplang.terms.values.value import Fault, Record, Value
 
@@ -376,7 +377,7 @@ def read_answer(planning: Planning, value: Value) -> Answered | None:
     subtasks = asked.get("subtasks") or ()
     granted = reply.get("granted")
     if not isinstance(granted, (int, float)):
-        granted = sum([_seconds(subtask) for subtask in subtasks])
+        granted = add_up([_seconds(subtask) for subtask in subtasks])
     planning = evolve(
         planning,
         accepted=(*planning.accepted, _with_kept(reply)),

@@ -9,9 +9,12 @@ import re
 from collections.abc import Callable
 from functools import cache
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sexplang.terms.values.value import Value
+
+if TYPE_CHECKING:
+    from json import JSONDecodeError
 
 DEEPEST = 10_000
 
@@ -38,6 +41,17 @@ class NotJson(Exception):
         self.at, self.final, self.given_up = at, final, given_up
 
 
+def normalize_error(error: "JSONDecodeError") -> "JSONDecodeError":
+    """Return the error as Python up to 3.12 has it. A model is told of it, and a run may go on
+    under another version."""
+    whole = error.msg.removeprefix("Illegal trailing comma before end of ")
+    if whole == error.msg:
+        return error
+    end = len(error.doc) - len(error.doc[error.pos + 1 :].lstrip(" \t\n\r"))
+    due = "value" if whole == "array" else "property name enclosed in double quotes"
+    return type(error)(f"Expecting {due}", error.doc, end)
+
+
 def read(text: str, number: OfNumber) -> Value:
     """Return the value of `text`. `number` converts numbers that Python's reader may judge
     otherwise. Raises NotJson with a place."""
@@ -49,8 +63,8 @@ def read(text: str, number: OfNumber) -> Value:
     except (ValueError, RecursionError) as wrong:
         # The slow reader finds out whether the text is valid, and its flaw. For a long text the
         # place is enough.
-        at = getattr(wrong, "pos", None)
-        if at is not None and len(text) > _LONG:
+        if hasattr(wrong, "pos") and len(text) > _LONG:
+            at = normalize_error(wrong).pos  # type: ignore[arg-type]
             raise NotJson("something else has to stand here", at) from None
     return _Reader(text, number).document()
 

@@ -9,12 +9,14 @@ from decimal import Decimal, InvalidOperation
 from math import isfinite, isinf, isnan
 from typing import Any, NoReturn
 
-from sexplang.terms.json.json_reader import NotJson
+from sexplang.terms.json.json_reader import NotJson, normalize_error
 from sexplang.terms.values.boundary import INTEGER_BITS, value_of
 from sexplang.terms.values.text import LONGEST, text_size
 from sexplang.terms.values.value import Record, Value
 
 MAX_DEPTH = 128
+READABLE_DEPTH = 300
+"""The depth to which Python reads JSON in every version and from any place in its own stack."""
 MOST_PARTS = 100_000
 """The greatest number of brackets and commas in a text; each value of a list or table has one."""
 
@@ -42,7 +44,8 @@ def strict(text: str, decoder: json.JSONDecoder | None = None) -> Any:
         raise NotJson(f"it is nested more than {MAX_DEPTH} levels deep", final=True)
     try:
         return (decoder or _DECODER).decode(text)
-    except json.JSONDecodeError as error:
+    except json.JSONDecodeError as raised:
+        error = normalize_error(raised)
         place = f"line {error.lineno}, column {error.colno}"
         raise NotJson(f"{error.msg.removesuffix(' at')} at {place}") from None
     except ValueError as error:
@@ -58,14 +61,14 @@ def begins(text: str, at: int, decoder: json.JSONDecoder) -> tuple[Any, int]:
         raise NotJson(_sentence(error)) from None
 
 
-def is_deep(text: str) -> bool:
-    """Return whether `text` nests more than MAX_DEPTH levels."""
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
+def is_deep(text: str, most: int = MAX_DEPTH) -> bool:
+    """Return whether `text` nests more than `most` levels."""
+    if text.count("[") + text.count("{") <= most:
         return False
     now = 0
     for bracket in _NO_BRACKETS.sub("", _STRING.sub("", text)):
         now = now + 1 if bracket in "[{" else max(now - 1, 0)
-        if now > MAX_DEPTH:
+        if now > most:
             return True
     return False
 
@@ -109,7 +112,7 @@ def _whole(text: str) -> str:
 
 
 def _sentence(error: Exception) -> str:
-    message = str(error)
+    message = str(normalize_error(error) if isinstance(error, json.JSONDecodeError) else error)
     # CPython refuses to convert integers of more than 4,300 digits.
     return _TOO_LONG if "integer string conversion" in message else message
 
@@ -230,6 +233,8 @@ def read_json(text: str, twice: list[str]) -> Value:
 
     if is_large(text):
         raise ValueError(f"it has more than {MOST_PARTS:,} brackets and commas")
+    if is_deep(text, READABLE_DEPTH):
+        raise ValueError(f"it is nested more than {READABLE_DEPTH} levels deep")
     read = json.loads(text, object_pairs_hook=table)
     return value_of(json.loads(json.dumps(read, ensure_ascii=False).encode("utf-8", "replace")))
 

@@ -2,14 +2,18 @@
 here recurses but the last."""
 
 from collections.abc import Callable
+from functools import cache
 from math import isinf, isnan
 from sys import maxsize
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sexplang.terms.values.boundary import USUAL, opaque_text, too_large
 from sexplang.terms.values.rope import TEXTS, Rope, whole_text
 from sexplang.terms.values.sequences import LISTS
 from sexplang.terms.values.value import Fault, Record, Symbol, Value
+
+if TYPE_CHECKING:
+    from re import Pattern
 
 LONGEST = 10_000_000
 """Code points of a value's text."""
@@ -36,7 +40,8 @@ def text(value: Value) -> str:
 def quote(string: str) -> str:
     """Return a string as a literal of the language (and of JSON): characters that source may not
     hold become escapes."""
-    if string.isprintable() and '"' not in string and "\\" not in string:
+    is_seen = string.isprintable() or pattern_of_unseen().search(string) is None
+    if is_seen and '"' not in string and "\\" not in string:
         return f'"{string}"'
     # Imported here: few programs show such a string, and json takes longer to load than most of
     # them to run.
@@ -46,7 +51,21 @@ def quote(string: str) -> str:
     escaped = encode_basestring(string)
     if string.isascii() and "\x7f" not in string:
         return escaped
-    return "".join([char if char.isprintable() else json.dumps(char)[1:-1] for char in escaped])
+    return pattern_of_unseen().sub(lambda found: json.dumps(found[0])[1:-1], escaped)
+
+
+@cache
+def pattern_of_unseen() -> "Pattern[str]":
+    """Return a pattern for a character without ink, but for the space. The characters are listed:
+    each version of Python knows others, and a model that is told a text is told the same by all."""
+    import re
+
+    return re.compile(
+        "[\x00-\x1f\x7f-\xa0\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u1680\u180e"
+        "\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ud800-\uf8ff\ufeff\ufff9-\ufffb"
+        "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+        "\U000e0000-\U000e007f\U000f0000-\U0010ffff]"
+    )
 
 
 def number(value: int | float) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from time import monotonic
 from typing import Any
 
-from sexplang.machine import Pause, Slice
+from sexplang.machine import Pause, Slice, Suspended, state_of
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import define, evolve, field
 from sexplang.terms.effect import Request
@@ -108,6 +108,12 @@ class Deadlines:
     def _until(self, id: str, seconds: float, now: float) -> float:
         """Return the expiry time of a scope. The clock of a scope starts at the first call."""
         return self._due.setdefault(id, now + seconds - self.passed_seconds.get(id, 0.0))
+
+
+def is_midway(outcome: Suspended) -> bool:
+    """Whether only the end of its slice has stopped a run."""
+    pause = state_of(outcome).pause
+    return pause is not None and pause.rest is not None
 
 
 # -- The clock of a preview -----------------------------------------------------------------------

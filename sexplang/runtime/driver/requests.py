@@ -326,6 +326,18 @@ class InFlight:
         self.withdrawal_rows[id] = make_withdrawal_row(id, asked, part)
         return part
 
+    def make_withdrawal_rows(self, over: Iterable[Request]) -> list[Row]:
+        """Return the rows of withdrawn requests. A replay must not receive replies to them: also to
+        those that were not started, since it may be quicker."""
+        others = [each for each in over if each.operation != "model"]
+        return [
+            *self.withdrawal_rows.values(),
+            *[
+                make_withdrawal_row(each.id, digest(each.operation, each.arguments), {})
+                for each in others
+            ],
+        ]
+
 
 def _as_shared(id: str, value: Value, failed: bool) -> Value:
     """Return a reply as another caller gets it, or None if the failure concerns its caller

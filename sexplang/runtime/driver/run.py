@@ -5,7 +5,7 @@ follows only when every branch waits again. So the journal is the schedule.
 """
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from sexplang.machine import (
     state_of,
 )
 from sexplang.runtime.driver.current_request import PERFORMED, AttemptHistory
-from sexplang.runtime.driver.deadlines import Deadlines
+from sexplang.runtime.driver.deadlines import Deadlines, is_midway
 from sexplang.runtime.driver.events import Finished, Queued, Started, Withdrawn
 from sexplang.runtime.driver.requests import (
     PLAIN_CLASSES,
@@ -46,11 +46,9 @@ from sexplang.runtime.journal.journal import Journal
 from sexplang.runtime.journal.rows import (
     ATTEMPT,
     Row,
-    digest,
     make_attempt_row,
     make_cancellation_row,
     make_deadline_row,
-    make_withdrawal_row,
 )
 from sexplang.runtime.refusal import Refusal, Unrecorded
 from sexplang.terms.classes.node import define, field
@@ -291,7 +289,7 @@ class Run:
             wanted = {each.id for each in getattr(self.outcome, "requests", ())}
             over = [each.request for id, each in begun.items() if id not in wanted]
             with suppress(Refusal):
-                self.journal.extend(self._make_withdrawal_rows(over))
+                self.journal.extend(self.in_flight.make_withdrawal_rows(over))
             if self.trace is not None:
                 self.trace.advance(self.outcome, self.in_flight.withdrawal_rows)
             self._order, self._queue.models_first = None, False
@@ -332,7 +330,7 @@ class Run:
         if error is None:
             with suppress(Refusal):
                 self.journal.extend(
-                    self._make_withdrawal_rows([each.request for each in begun.values()])
+                    self.in_flight.make_withdrawal_rows([each.request for each in begun.values()])
                 )
         if self.trace is not None:
             self.trace.advance(self.outcome, self.in_flight.withdrawal_rows)
@@ -536,7 +534,7 @@ class Run:
         gone = after.withdrawn
         if gone or self.in_flight.withdrawal_rows:
             over = [self._open[id].request for id in gone if id in self._open]
-            for each in self._make_withdrawal_rows([*over, *self._queue.find_new(gone)]):
+            for each in self.in_flight.make_withdrawal_rows([*over, *self._queue.find_new(gone)]):
                 if not self._record(each):
                     return
         if self.trace is not None:
@@ -558,18 +556,6 @@ class Run:
             self._stop(refusal.error)
             return False
         return True
-
-    def _make_withdrawal_rows(self, over: Iterable[Request]) -> list[Row]:
-        """Return the rows of withdrawn requests. A replay must not receive replies to them: also to
-        those that were not started, since it may be quicker."""
-        others = [each for each in over if each.operation != "model"]
-        return [
-            *self.in_flight.withdrawal_rows.values(),
-            *[
-                make_withdrawal_row(each.id, digest(each.operation, each.arguments), {})
-                for each in others
-            ],
-        ]
 
     def _release_call(self, id: str) -> None:
         """Remove a finished model call from its equal calls; the next of them may be sent."""
@@ -596,9 +582,3 @@ class Run:
                 del self.awaitables[at]
                 break
         self._report_withdrawn(opened.request, True)
-
-
-def is_midway(outcome: Suspended) -> bool:
-    """Whether only the end of its slice has stopped a run."""
-    pause = state_of(outcome).pause
-    return pause is not None and pause.rest is not None

@@ -15,10 +15,11 @@ from sexplang.runtime.driver.requests import Performer, RetriedReply
 from sexplang.runtime.driver.waits import Paused
 from sexplang.runtime.journal.doubts import Decision, decide, make_doubt_error
 from sexplang.runtime.journal.rows import Row, digest
-from sexplang.runtime.journal.stored_journal import NO_REPLIES, count_tokens
-from sexplang.runtime.refusal import Refusal
+from sexplang.runtime.journal.stored_journal import NO_REPLIES, StoredRows, count_tokens
+from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.effect import Request
+from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.value import Record, Value
 
 READS = frozenset({"read-file", "list-files", "search-memory", "timer"})
@@ -223,17 +224,59 @@ def _estimate(asked: list[Row], rates: Mapping[str, Any], calls: int) -> float |
     return total / len(asked) * calls
 
 
+def reuse(
+    outcome: Outcome,
+    performers: Mapping[str, Performer],
+    found: StoredRows,
+    replay: Mapping[str, Decision],
+    agree: Callable[[Announcement], bool],
+    admit: Callable[[Request], None],
+) -> dict[str, Performer]:
+    """Return performers that serve the replies of an earlier run first, if a person agrees.
+
+    `replay` decides on requests that act and are not served, as for those in doubt. `agree` is
+    asked before anything is performed, and `admit` raises for a request that comes up later and is
+    not to be performed. Raises a Refusal `in-doubt` or `not-agreed`.
+    """
+    announced = announce(outcome, found.rows, performers, found.rates)
+    undecided = [each for each in announced.acts if decide(each, replay, {}) == "ask"]
+    if undecided:
+        raise refuse(
+            "in-doubt",
+            "the changed program does this, which may have been done before: "
+            + ", ".join([_describe(each) for each in undecided[:5]]),
+            hint=f"perform it: --again {undecided[0].id}; let it fail: --never {undecided[0].id}; "
+            "for all of them write '*'; nothing was performed",
+            requests=tuple([each.id for each in undecided]),
+        )
+    if not agree(announced):
+        raise refuse(
+            "not-agreed",
+            "nobody has agreed to what is to be performed and paid",
+            hint="type --yes too; nothing was performed",
+        )
+    known = {each.id for each in (*announced.calls, *announced.acts)}
+
+    def admit_others(request: Request) -> None:
+        if request.id not in known:
+            admit(request)
+
+    return serve(performers, ReplyPool(found.rows), replay, admit_others)
+
+
+def _describe(request: Request) -> str:
+    given = [request.operation, *[abbreviate(each) for each in request.arguments]]
+    return f"({' '.join(given)}) as {request.id}"
+
+
 def serve(
     performers: Mapping[str, Performer],
     pool: ReplyPool,
     replay: Mapping[str, Decision],
-    may_perform: Callable[[Request], bool] = lambda request: True,
+    admit: Callable[[Request], None] = lambda request: None,
 ) -> dict[str, Performer]:
-    """Return performers that serve the replies of a pool first.
-
-    `replay` decides on requests that act and are not served, as for those in doubt. A request that
-    `may_perform` does not admit raises KeyboardInterrupt, which leaves the run to be resumed.
-    """
+    """Return performers that serve the replies of a pool first. `admit` raises for a request that
+    is not to be performed."""
 
     def serve_first(perform: Performer) -> Performer:
         def serve_or_perform(request: Request) -> Any:
@@ -243,11 +286,11 @@ def serve(
                     assert isinstance(row.reply, Record)
                     raise Refusal(row.reply)
                 return RetriedReply(row.reply, SERVED)
-            acts = request.operation not in READS | _ANYWHERE
-            if acts and decide(request, replay, {}) == "never":
+            is_safe = request.operation in READS | _ANYWHERE
+            if not is_safe and decide(request, replay, {}) == "never":
                 raise make_doubt_error(request)
-            if request.operation not in READS and not may_perform(request):
-                raise KeyboardInterrupt
+            if not is_safe or request.operation in ("model", "ask-user"):
+                admit(request)
             return perform(request)
 
         return serve_or_perform

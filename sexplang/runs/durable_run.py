@@ -25,6 +25,7 @@ from sexplang.runtime.journal.run_store import (
     FAILED,
     INTERRUPTED,
     RUNNING,
+    UNKEPT,
     RunStore,
     StoredRun,
     explain,
@@ -78,7 +79,12 @@ def keep_run(keeping: Keeping) -> StoredJournal:
             header = add_checksum(told.encode("utf-8", LONE), b"")[0].decode()
             command = json.dumps(redact(dict(keeping.command)))
             run = store.add_run(keeping.run_id, keeping.project, keeping.name, command, header)
-            prune(store, keeping.days, keeping.bytes)
+            try:
+                prune(store, keeping.days, keeping.bytes)
+            except Refusal:
+                if keeping.on_failure is not None:
+                    store.mark_unkept(run)
+                raise
         except BaseException:
             store.close()
             raise
@@ -200,14 +206,20 @@ def resume_run(
     closed.
 
     `replay` are a person's decisions on requests in doubt, `declared` those of tools and
-    operations. Raises a Refusal: `run-ended`, `run-busy`, `program-changed`, `in-doubt`,
-    `bad-store`, `journal-mismatch`.
+    operations. Raises a Refusal: `run-ended`, `not-kept`, `run-busy`, `program-changed`,
+    `in-doubt`, `bad-store`, `journal-mismatch`.
     """
     if not store.lock(run.id):
         raise refuse_busy(run.id)
     run = store.find(run.id)
     if run.state in (DONE, CANCELLED):
         raise refuse("run-ended", f"the run {run.id} has ended", hint="run the program again")
+    if run.state == UNKEPT:
+        raise refuse(
+            "not-kept",
+            f"the run {run.id} went on without being kept, and what it did then is not known",
+            hint=f"sexplang runs fork {run.id} --at N begins another run from its reply N",
+        )
     terms, is_same = read_terms_of(run, program)
     use_snapshot = use_snapshot and is_same
     rates: list[dict[str, Any]] = []

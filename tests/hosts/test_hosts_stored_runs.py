@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import resource
 import signal
+import sqlite3
 import subprocess
 import time
 
@@ -231,3 +233,32 @@ def test_what_an_interrupted_run_has_cost_is_told(folder):
     assert command(folder, "runs", "list").stdout.splitlines()[-1].endswith("  $0.4000")
     assert "3 replies, 240,000 tokens, $0.4000\n" in command(folder, "runs", "show", id).stdout
     assert 0.4 == json.loads(command(folder, "runs", "show", id, "--json").stdout)["usd"]
+
+
+def test_a_run_that_went_on_without_the_store_is_not_resumed(folder):
+    """The disk is full in its midst: what it did then is not known."""
+    step = 'import os; print(os.urandom(20000).hex()); open("out", "a").write("x\\n")'
+    (folder / "step.py").write_text(step)
+    (folder / "p.sexp").write_text(
+        '(map (lambda (n) (begin (run-script "python3" ["step.py"]) n)) [1 2 3 4 5 6])'
+    )
+    env = {**os.environ, "SEXPLANG_STORE": str(folder / "runs.db")}
+    done = subprocess.run(
+        [*SEXPLANG, "run", "p.sexp", "--allow-run", "python3"],
+        cwd=folder,
+        env=env,
+        text=True,
+        capture_output=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000)),
+    )
+    assert (0, True) == (done.returncode, "warning: this run is not kept" in done.stderr)
+    assert 6 == len(steps(folder))
+    (told,) = json.loads(command(folder, "runs", "list", "--json").stdout)
+    assert "unkept" == told["state"]
+    refused = command(folder, "runs", "resume", told["id"], "--again", "*")
+    assert (1, True) == (refused.returncode, "error[not-kept]" in refused.stderr)
+    assert f"runs fork {told['id']} --at N" in refused.stderr
+    assert 6 == len(steps(folder))
+    with sqlite3.connect(folder / "runs.db") as db:  # the disk had no room for the state either
+        db.execute("update runs set state = 'running'")
+    assert " unkept " in command(folder, "runs", "show", told["id"]).stdout

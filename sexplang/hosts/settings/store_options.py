@@ -10,7 +10,7 @@ from sexplang.hosts.settings.configuration import OWN_HINT, sections, wrong
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.runs.durable_run import BYTES, DAYS, Keeping, default_store, keep_run
-from sexplang.runtime.journal.run_store import RunStore, StoredRun
+from sexplang.runtime.journal.run_store import INTERRUPTED, RUNNING, RunStore, StoredRun
 from sexplang.runtime.journal.stored_journal import StoredJournal, StoredRows, read_rows
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import attributes
@@ -100,7 +100,7 @@ def _tell_opened(store: RunStore, run: StoredRun, days: float) -> None:
             file=sys.stderr,
         )
     before = store.find_before(run)
-    if before is None or before.state in ("done", "failed") or store.is_alive(before):
+    if before is None or before.state not in (RUNNING, INTERRUPTED) or store.is_alive(before):
         return
     replies, cost = before.replies, f"{before.tokens:,} tokens" if before.tokens else ""
     with suppress(Refusal):  # a process that was killed had no time to count

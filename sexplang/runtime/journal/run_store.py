@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from sexplang.guards.secrets import redact_text
 from sexplang.runtime.journal.rows import LONE
-from sexplang.runtime.refusal import refuse
-from sexplang.terms.classes.node import define, field, frozen
+from sexplang.runtime.refusal import Refusal, refuse
+from sexplang.terms.classes.node import define, evolve, field, frozen
 
 if TYPE_CHECKING:
     import sqlite3  # loaded when a run does something that is worth keeping
@@ -70,6 +70,10 @@ RUNNING, WAITING, INTERRUPTED = "running", "waiting", "interrupted"
 
 DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
 """The states of a run that is over. A failed one can be resumed."""
+
+UNKEPT = "unkept"
+"""The state of a run that went on when the store had failed: the store does not know what it did
+then."""
 
 
 @frozen
@@ -153,7 +157,7 @@ class RunStore:
                 f"select {_COLUMNS} from runs where {wanted} order by id = ? desc limit 2",
                 (id,) * 5,
             ).fetchall()
-        runs = [StoredRun(*each) for each in found]
+        runs = [self._make(*each) for each in found]
         if not runs or (len(runs) > 1 and runs[0].id != id):
             words = "has several runs that begin with" if runs else "has no run"
             raise refuse(
@@ -172,13 +176,13 @@ class RunStore:
             told = self.db.execute(
                 f"select {_COLUMNS} from runs {where} order by began desc, n desc", given
             )
-            return [StoredRun(*each) for each in told]
+            return [self._make(*each) for each in told]
 
     def find_old(self, until: float) -> list[StoredRun]:
         """Return the runs that ended, or of which nothing more is known, before a time."""
         with explain(self.path):
             asked = f"select {_COLUMNS} from runs where coalesce(ended, began) < ?"
-            return [StoredRun(*each) for each in self.db.execute(asked, (until,))]
+            return [self._make(*each) for each in self.db.execute(asked, (until,))]
 
     def find_before(self, run: StoredRun) -> StoredRun | None:
         """Return the run of the same command in the same project before this one."""
@@ -188,7 +192,21 @@ class RunStore:
                 "order by n desc limit 1",
                 (run.project, run.command, run.n),
             ).fetchone()
-        return None if found is None else StoredRun(*found)
+        return None if found is None else self._make(*found)
+
+    def _make(self, *columns: Any) -> StoredRun:
+        run = StoredRun(*columns)
+        is_marked = run.state != UNKEPT and os.path.exists(self._lock_path(run.id) + _UNKEPT_END)
+        return evolve(run, state=UNKEPT) if is_marked else run
+
+    def mark_unkept(self, run: StoredRun) -> None:
+        """Say that a run goes on without the store. The name of its lock file says it too: the
+        store may have no room."""
+        path = self._lock_path(run.id)
+        with suppress(OSError):
+            os.rename(path, path + _UNKEPT_END)
+        with suppress(Refusal), explain(self.path):
+            self.db.execute("update runs set state = ? where n = ?", (UNKEPT, run.n))
 
     def is_alive(self, run: StoredRun) -> bool:
         """Whether a process drives the run."""
@@ -236,8 +254,9 @@ class RunStore:
                     self.db.execute(f"delete from {table} where run = ?", (run.n,))
                 self.db.execute("delete from runs where n = ?", (run.n,))
         for run in runs:
-            with suppress(OSError):
-                os.unlink(self._lock_path(run.id))
+            for end in ("", _UNKEPT_END):
+                with suppress(OSError):
+                    os.unlink(self._lock_path(run.id) + end)
 
     def size(self) -> int:
         """Return the bytes of the data in the file."""
@@ -266,6 +285,9 @@ class RunStore:
             self.unlock(id)
         self.db.close()
 
+
+_UNKEPT_END = "~unkept"
+"""The end of the name of a lock file, which no id has."""
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}")
 

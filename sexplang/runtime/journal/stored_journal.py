@@ -16,6 +16,7 @@ from sexplang.runtime.journal.rows import ATTEMPT, CANCEL, CUT, LONE, PASSED, Ro
 from sexplang.runtime.journal.run_store import (
     INTERRUPTED,
     RUNNING,
+    UNKEPT,
     WAITING,
     RunStore,
     StoredRun,
@@ -277,7 +278,7 @@ class StoredJournal:
                 store.db.execute(
                     "update runs set state = ?, replies = ?, tokens = ? "
                     "where n = ? and state = 'running'",
-                    (INTERRUPTED, *self._counts(), run.n),
+                    (UNKEPT if self._is_off else INTERRUPTED, *self._counts(), run.n),
                 )
             store.close()
             self._opened = None
@@ -302,6 +303,9 @@ class StoredJournal:
             raise refusal
         self._is_off = True
         self._lines.clear()
+        if self._opened is not None:
+            store, run = self._opened
+            store.mark_unkept(run)
         self.on_failure(refusal)
 
 

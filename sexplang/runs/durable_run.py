@@ -327,7 +327,8 @@ def _restore(
                 thawed = assembly.thaw(
                     program, terms, found.snapshot, key=None, conceal=silence, book=book
                 )
-                return found, fold(thawed, found.rows, goes_on=True), None
+                if not _is_cancelled(thawed):
+                    return found, fold(thawed, found.rows, goes_on=True), None
     found = read_rows(store, run, whole=True)
     book.known = found.rates
 
@@ -343,6 +344,12 @@ def _restore(
             found.cut(kept)
             return found, fold(start(), found.rows, goes_on=True), kept
     return found, fold(start(), found.rows, goes_on=True), None
+
+
+def _is_cancelled(outcome: Outcome) -> bool:
+    """Whether a run ends because of a cancellation."""
+    failing = state_of(outcome).scheduler.failing if isinstance(outcome, Suspended) else None
+    return failing is not None and failing.fields["reason"] == "cancelled"
 
 
 def refuse_changed(run: StoredRun, refusal: Refusal) -> Refusal:

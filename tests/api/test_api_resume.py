@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -516,3 +517,27 @@ def test_another_model_is_not_asked_for_what_was_served(tmp_path):
         store, TALK, **given, effects={"model": model}
     )
     assert 2 == len(asked)
+
+
+def test_no_snapshot_is_written_behind_a_cancellation(tmp_path, monkeypatch):
+    """A resumption goes on before it."""
+    monkeypatch.setattr(stored_journal, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(stored_journal, "SNAPSHOT_SHARE", 0.0)
+    store = tmp_path / "runs.db"
+    program = """
+    (define (burn n) (if (= n 0) 0 (burn (- n 1))))
+    (try (act 1) (finally (burn 100000) (act 2) (burn 100000) (act 3)))
+    """
+    done = []
+
+    def act(n):
+        done.append(n)
+        if len(done) == 1:
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(0.1)
+        return n
+
+    with pytest.raises(KeyboardInterrupt):
+        sexplang.run(program, effects={"act": act}, store=store, run_id="r")
+    assert [1, 2, 3] == done
+    assert (10, [1, 2, 3]) == resumed(store, program, replay={"*": "safe"})

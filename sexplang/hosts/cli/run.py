@@ -452,7 +452,7 @@ def close_storage(settings: Settings, storage: "StoredJournal") -> None:
     """Close the store. Print how to go on with a run that was interrupted."""
     run = storage.run
     storage.close()
-    if run is None or storage.has_ended or settings.quiet:
+    if run is None or storage.has_ended or storage.is_off or settings.quiet:
         return
     from sexplang.hosts.settings.store_options import describe_cost, describe_interruption
 

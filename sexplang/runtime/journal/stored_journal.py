@@ -81,9 +81,10 @@ class StoredJournal:
     usage: Usage = field(factory=dict)
     has_ended: bool = False
     """Whether it is said how the run ended."""
+    is_off: bool = False
+    """Whether the run goes on without the store."""
     _terms: Terms | None = None
     _opened: "tuple[RunStore, StoredRun] | None" = None
-    _is_off: bool = False
     _is_worth: bool = False
     """Whether something was begun that is worth keeping."""
     _lines: list[str] = field(factory=list)
@@ -109,6 +110,8 @@ class StoredJournal:
         self._terms = terms
 
     def append(self, row: Row) -> None:
+        if row.operation == CANCEL:  # a resumption goes on before it
+            self.freeze = None
         arguments = pack(row.arguments)
         if row.operation == "model":
             arguments = self._blobs.shorten(arguments, row.arguments)
@@ -156,7 +159,7 @@ class StoredJournal:
         self._add(data)
 
     def commit(self) -> None:
-        if not self._lines or self._is_off or not (self._is_worth or self.boot):
+        if not self._lines or self.is_off or not (self._is_worth or self.boot):
             return
         try:
             store, run = self._open()
@@ -184,7 +187,7 @@ class StoredJournal:
         self.commit()
 
     def snap(self, outcome: Any, clock: float) -> None:
-        if monotonic() < self._due or self.freeze is None or self._is_off:
+        if monotonic() < self._due or self.freeze is None or self.is_off:
             return
         if self._opened is None or self._lines:
             return
@@ -200,7 +203,7 @@ class StoredJournal:
         self, outcome: Any, clock: float, questions: Sequence[Request], due: float | None
     ) -> None:
         self.keep()
-        if self._is_off:
+        if self.is_off:
             raise refuse(
                 "store-failed",
                 "the run waits for an answer, and cannot be kept",
@@ -253,7 +256,7 @@ class StoredJournal:
         self.has_ended = True
         with suppress(Refusal):  # the driver has told it
             self.commit()
-        if self._opened is not None and not self._is_off:
+        if self._opened is not None and not self.is_off:
             store, run = self._opened
             try:
                 with explain(store.path), store.transaction():
@@ -278,7 +281,7 @@ class StoredJournal:
                 store.db.execute(
                     "update runs set state = ?, replies = ?, tokens = ? "
                     "where n = ? and state = 'running'",
-                    (UNKEPT if self._is_off else INTERRUPTED, *self._counts(), run.n),
+                    (UNKEPT if self.is_off else INTERRUPTED, *self._counts(), run.n),
                 )
             store.close()
             self._opened = None
@@ -288,7 +291,7 @@ class StoredJournal:
         return self.replies, min(self.tokens, _GREATEST)
 
     def _add(self, data: dict[str, Any]) -> None:
-        if not self._is_off:
+        if not self.is_off:
             self._lines.append(dump(redact(data)))
 
     def _open(self) -> tuple[RunStore, StoredRun]:
@@ -301,7 +304,7 @@ class StoredJournal:
         """Go on without the store, or end the run."""
         if self.on_failure is None:
             raise refusal
-        self._is_off = True
+        self.is_off = True
         self._lines.clear()
         if self._opened is not None:
             store, run = self._opened

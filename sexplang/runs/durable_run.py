@@ -1,7 +1,6 @@
 """Runs that are kept in a store, and runs that go on after their process has ended."""
 
 import json
-import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from time import time
@@ -14,7 +13,13 @@ from sexplang.runtime.driver.requests import Performer
 from sexplang.runtime.driver.waits import Paused, continue_waits
 from sexplang.runtime.journal.checksum_chain import KEY as CHECKSUM
 from sexplang.runtime.journal.checksum_chain import add_checksum, read_checksum
-from sexplang.runtime.journal.doubts import Decision, Doubt, find_doubts, make_doubt_error
+from sexplang.runtime.journal.doubts import (
+    Decision,
+    Doubt,
+    find_doubts,
+    find_misfits,
+    make_doubt_error,
+)
 from sexplang.runtime.journal.fold import find_failure, find_slice, fold
 from sexplang.runtime.journal.questions import Question, list_questions, read_answers
 from sexplang.runtime.journal.redaction import clean
@@ -41,6 +46,7 @@ from sexplang.terms.json.tagged import dump, load
 from sexplang.terms.model.roles import Models
 from sexplang.terms.program import Program
 from sexplang.terms.run_terms import RateBook, Terms, read_terms
+from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault, Value
@@ -133,6 +139,8 @@ class ResumedRun:
     _begun: Mapping[str, tuple[float, float, int]]
     _questions: tuple[Question, ...]
     _read_rows: Callable[[], StoredRows]
+    misfits: tuple[str, ...] = ()
+    """A person's words that fit no doubt."""
 
     def cancel(self) -> "ResumedRun":
         """Return the run as it ends: its `finally` bodies are left."""
@@ -231,13 +239,14 @@ def resume_run(
     except Refusal as refusal:
         if is_same or refusal.error.fields["reason"] != "journal-mismatch":
             raise
-        raise refuse_changed(run, refusal) from None
+        raise refuse_changed(store, run, refusal) from None
     outcome = _compute_begun(outcome, found)
     requests = outcome.requests if isinstance(outcome, Suspended) else ()
     doubts = find_doubts(requests, found.open, replay or {}, declared or {})
     undecided = [each for each in doubts if each.decision == "ask"]
+    misfits = find_misfits([each.request for each in doubts], replay or {})
     if undecided:
-        raise refuse_doubts(run, undecided)
+        raise refuse_doubts(store, run, undecided, misfits)
     boot = found.boots + 1
 
     def open_run(_: Terms | None) -> tuple[RunStore, StoredRun]:
@@ -269,7 +278,8 @@ def resume_run(
         return read_rows(store, run, whole=True)
 
     given = outcome, storage, found.clock, found.replies, doubts, found.open
-    return ResumedRun(run, terms, *given, tuple(list_questions(store, run)), read_again)
+    asked = tuple(list_questions(store, run))
+    return ResumedRun(run, terms, *given, asked, read_again, misfits)
 
 
 def _compute_begun(outcome: Outcome, found: StoredRows) -> Outcome:
@@ -289,19 +299,35 @@ _MAX_SLICES = 100_000
 """Bound of the slices after which a request that had begun is looked for no longer."""
 
 
-def refuse_doubts(run: StoredRun, undecided: list[Doubt]) -> Refusal:
+def refuse_doubts(
+    store: RunStore, run: StoredRun, undecided: list[Doubt], misfits: tuple[str, ...] = ()
+) -> Refusal:
     """Return the refusal of a resumption that a person has to decide."""
-    names = ", ".join([f"{each.request.operation} ({each.request.id})" for each in undecided[:5]])
-    more = f" and {len(undecided) - 5} more" if len(undecided) > 5 else ""
+    shown = "; ".join([_describe(each.request) for each in undecided[:_NAMED]])
+    more = f"; and {len(undecided) - _NAMED} more" if len(undecided) > _NAMED else ""
     first = undecided[0].request.id
+    again, never = f"--again {first}", f"--never {first}"
+    if run.has_command:
+        again = f"{store.resume_command(run)} {again}"
+    else:
+        again, never = f'replay={{"{first}": "safe"}}', f'replay={{"{first}": "never"}}'
+    unfit = "".join([f"; `{word}` fits no request in doubt" for word in misfits])
     return refuse(
         "in-doubt",
-        f"when the run {run.id} was killed, this was under way and may have been done: "
-        f"{names}{more}",
-        hint=f"look whether it was done. To do it again: sexplang runs resume {run.id} "
-        f"--again {first}; to let it fail: --never {first}; for all of them write '*'",
+        f"the run {run.id} had begun this, and it may have been done: {shown}{more}{unfit}",
+        hint=f"look whether it was done. To do it again: {again}; to let it fail: {never}; "
+        "for all of them write '*'",
         requests=tuple([each.request.id for each in undecided]),
     )
+
+
+_NAMED = 20
+"""The number of requests in doubt that a message names."""
+
+
+def _describe(request: Request) -> str:
+    given = " ".join([abbreviate(each) for each in request.arguments])
+    return redact_text(f"{request.operation} ({request.id}) {given}".rstrip())
 
 
 def _restore(
@@ -352,7 +378,7 @@ def _is_cancelled(outcome: Outcome) -> bool:
     return failing is not None and failing.fields["reason"] == "cancelled"
 
 
-def refuse_changed(run: StoredRun, refusal: Refusal) -> Refusal:
+def refuse_changed(store: RunStore, run: StoredRun, refusal: Refusal) -> Refusal:
     """Return the refusal of a program that has changed and asks otherwise than the run did."""
     told = refusal.error.fields["details"]
     details = dict(told) if isinstance(told, dict) else {}
@@ -363,7 +389,7 @@ def refuse_changed(run: StoredRun, refusal: Refusal) -> Refusal:
     return refuse(
         "journal-mismatch",
         f"the program of run {run.id} has changed: {refusal.error.fields['message']}{both}",
-        hint=f"sexplang runs resume {run.id} --accept-changes runs the changed program with all "
+        hint=f"{store.resume_command(run)} --accept-changes runs the changed program with all "
         "replies that still fit, and says first what it would perform",
         **details,
     )
@@ -426,12 +452,3 @@ def end_run(storage: StoredJournal, outcome: Outcome | None) -> None:
         storage.end(INTERRUPTED)
     else:
         storage.end(DONE, value=clean(to_source(redact(outcome.value))))
-
-
-def default_store() -> str | None:
-    """Return the path of the person's own store, or None if runs are not to be kept."""
-    said = os.environ.get("SEXPLANG_STORE")
-    if said is not None:
-        return os.path.abspath(said) if said else None
-    home = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
-    return os.path.join(home, "sexplang", "runs.db")

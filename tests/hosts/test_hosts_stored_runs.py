@@ -13,6 +13,8 @@ import pytest
 from support.command import SEXPLANG
 from support.messages_server import MessagesServer
 
+import sexplang
+
 PROGRAM = """
 (define (step i) (begin (run-script "sh" ["-c" "echo $0 >>out; sleep 0.2" (str i)]) i))
 (map step [1 2 3 4])
@@ -76,14 +78,20 @@ def test_a_killed_run_goes_on(folder, number):
     listed = command(folder, "runs", "list").stdout
     assert re.fullmatch(rf"{id}  \S+ \S+  interrupted\s+1 reply  p\.sexp\n", listed)
 
-    asked = command(folder, "runs", "resume", id)
+    (begun,) = json.loads(command(folder, "runs", "show", id, "--json").stdout)["begun"]
+    assert "1" == begun["id"]
+    assert "1          begun, and not answered" in command(folder, "runs", "show", id).stdout
+    asked = command(folder, "runs", "resume", id, "--again", "99")
     assert 1 == asked.returncode
     assert f"runs resume {id} --again 1" in asked.stderr
+    assert 'it may have been done: run-script (1) "sh" ["-c"' in asked.stderr
+    assert "`99` fits no request in doubt" in asked.stderr
 
-    done = command(folder, "runs", "resume", id[:6], "--again", "*")
+    done = command(folder, "runs", "resume", id[:6], "--again", "*", "--never", "7")
     assert (0, "[1 2 3 4]\n") == (done.returncode, done.stdout)
     assert f"resuming {id}: 1 reply served" in done.stderr
-    assert "in doubt: run-script (1), performed again" in done.stderr
+    assert "in doubt: run-script (1), to be performed again" in done.stderr
+    assert "  7 fits no request in doubt" in done.stderr
     assert ["1", "2", "2", "3", "4"] == steps(folder)
     report = json.loads(command(folder, "runs", "report", id, "--json").stdout)
     assert [{"id": "1", "operation": "run-script", "decision": "safe"}] == report["doubts"]
@@ -124,6 +132,10 @@ def test_a_store_of_another_person_grants_nothing(folder):
     id = id_of(folder)
     asked = command(folder, "runs", "resume", id, *given, **other)
     assert 2 == asked.returncode
+    typed = f"sexplang runs resume {id} --store {folder}/runs.db --as-recorded"
+    assert typed in command(folder, "runs", "show", id, *given[:2], **other).stdout
+    doubt = command(folder, "runs", "resume", id, *given[:2], "--as-recorded", **other)
+    assert f"{typed} --again 1" in doubt.stderr
     assert "was begun with: sexplang run p.sexp --allow-run sh" in asked.stderr
     assert ["1", "2"] == steps(folder)
     assert 0 == command(folder, "runs", "resume", id, *given, "--as-recorded", **other).returncode
@@ -262,3 +274,45 @@ def test_a_run_that_went_on_without_the_store_is_not_resumed(folder):
     with sqlite3.connect(folder / "runs.db") as db:  # the disk had no room for the state either
         db.execute("update runs set state = 'running'")
     assert " unkept " in command(folder, "runs", "show", told["id"]).stdout
+
+
+def test_a_store_that_others_can_write_grants_nothing(folder):
+    killed(folder, signal.SIGKILL)
+    (folder / "runs.db").chmod(0o666)
+    asked = command(folder, "runs", "resume", id_of(folder), "--again", "*")
+    assert (2, True) == (asked.returncode, "others can write it" in asked.stderr)
+    (folder / "runs.db").chmod(0o600)
+    folder.chmod(0o777)
+    assert 2 == command(folder, "runs", "resume", id_of(folder), "--again", "*").returncode
+    typed = ("runs", "resume", id_of(folder), "--again", "*", "--as-recorded")
+    assert 0 == command(folder, *typed).returncode
+
+
+def test_a_run_from_python_goes_on_from_python(folder):
+    with pytest.raises(sexplang.Failed):
+        program = "(define-effect (pay)) (pay)"
+        sexplang.run(program, effects={"pay": lambda: 1 / 0}, store=folder / "runs.db", run_id="py")
+    how = f"resume it from Python: sexplang.resume(program, 'py', store='{folder}/runs.db')"
+    assert how in command(folder, "runs", "show", "py").stdout
+    refused = command(folder, "runs", "resume", "py")
+    assert (1, True) == (refused.returncode, how in refused.stderr)
+    assert "was begun from Python" in refused.stderr
+
+
+def test_no_more_than_twenty_doubts_are_named(folder):
+    with pytest.raises(KeyboardInterrupt):
+        sexplang.run(MANY, effects={"pay": interrupt}, store=folder / "runs.db", run_id="py")
+    with pytest.raises(sexplang.Failed) as failed:
+        sexplang.resume(MANY, "py", effects={"pay": interrupt}, store=folder / "runs.db")
+    fields = failed.value.error.fields
+    began = len(fields["details"]["requests"])
+    assert (20, began > 20) == (fields["message"].count("pay ("), True)
+    assert f"; and {began - 20} more" in fields["message"]
+    assert f'replay={{"{fields["details"]["requests"][0]}": "safe"}}' in fields["hint"]
+
+
+MANY = "(define-effect (pay n)) (par-map (lambda (n) (pay n)) (range 0 25))"
+
+
+def interrupt(n):
+    raise KeyboardInterrupt

@@ -450,14 +450,14 @@ def _find_pauses(settings: Settings, has_person: bool, is_kept: bool) -> frozens
 
 def close_storage(settings: Settings, storage: "StoredJournal") -> None:
     """Close the store. Print how to go on with a run that was interrupted."""
-    run = storage.run
+    kept = None if storage.run is None else storage.opened
     storage.close()
-    if run is None or storage.has_ended or storage.is_off or settings.quiet:
+    if kept is None or storage.has_ended or storage.is_off or settings.quiet:
         return
     from sexplang.hosts.settings.store_options import describe_cost, describe_interruption
 
     with suppress(OSError):  # the terminal may be gone
-        say(describe_interruption(run, storage.replies, describe_cost(storage)))
+        say(describe_interruption(*kept, storage.replies, describe_cost(storage)))
 
 
 def _list_input_files(settings: Settings, program: Program) -> tuple[str, ...]:

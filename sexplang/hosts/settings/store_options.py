@@ -9,8 +9,14 @@ from typing import Any
 from sexplang.hosts.settings.configuration import OWN_HINT, sections, wrong
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
-from sexplang.runs.durable_run import BYTES, DAYS, Keeping, default_store, keep_run
-from sexplang.runtime.journal.run_store import INTERRUPTED, RUNNING, RunStore, StoredRun
+from sexplang.runs.durable_run import BYTES, DAYS, Keeping, keep_run
+from sexplang.runtime.journal.run_store import (
+    INTERRUPTED,
+    RUNNING,
+    RunStore,
+    StoredRun,
+    default_store,
+)
 from sexplang.runtime.journal.stored_journal import StoredJournal, StoredRows, read_rows
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import attributes
@@ -106,14 +112,15 @@ def _tell_opened(store: RunStore, run: StoredRun, days: float) -> None:
     with suppress(Refusal):  # a process that was killed had no time to count
         found = read_rows(store, before)
         replies, cost = found.replies, describe_cost(found)
-    print(f"note: {describe_interruption(before, replies, cost)}", file=sys.stderr)
+    print(f"note: {describe_interruption(store, before, replies, cost)}", file=sys.stderr)
 
 
-def describe_interruption(run: StoredRun, replies: int, cost: str) -> str:
+def describe_interruption(store: RunStore, run: StoredRun, replies: int, cost: str) -> str:
     """Return the line about an interrupted run."""
     told = f" after {replies:,} {'reply' if replies == 1 else 'replies'}" if replies else ""
     paid = f" ({cost})" if cost else ""
-    return f"run {run.id} was interrupted{told}{paid}; resume with: sexplang runs resume {run.id}"
+    how = draw_hidden(store.describe_resumption(run))
+    return f"run {run.id} was interrupted{told}{paid}; {how}"
 
 
 def describe_cost(kept: StoredJournal | StoredRows) -> str:

@@ -70,13 +70,26 @@ def find_doubts(
     )
 
 
+def find_misfits(requests: Iterable[Request], words: Iterable[str]) -> tuple[str, ...]:
+    """Return a person's words that name none of the requests."""
+    named = {"*"}
+    for each in requests:
+        named |= {each.id, *_names_of(each)}
+    return tuple([word for word in words if word not in named])
+
+
+def _names_of(request: Request) -> list[str]:
+    """Return the tool, if it is one, and the operation."""
+    if request.operation == "tool" and request.arguments:
+        return [f"tool:{request.arguments[0]}", request.operation]
+    return [request.operation]
+
+
 def decide(
     request: Request, replay: Mapping[str, Decision], declared: Mapping[str, Decision]
 ) -> Decision:
     """Return what happens to a request in doubt."""
-    names = [request.operation]
-    if request.operation == "tool" and request.arguments:
-        names.insert(0, f"tool:{request.arguments[0]}")
+    names = _names_of(request)
     for name in (request.id, *names, "*"):
         if name in replay:
             return replay[name]
@@ -92,7 +105,7 @@ def make_doubt_error(request: Request) -> Refusal:
     return make_task_failure(
         "in-doubt",
         "in-doubt",
-        f"`{operation}` was begun before the run was killed, and may have been performed",
-        hint="look whether it was; if not, resume with --again ID",
+        f"`{operation}` was begun before the run ended, and may have been performed",
+        hint="look whether it was; if not, resume with --again REQUEST",
         operation=operation,
     )

@@ -100,6 +100,11 @@ class StoredRun:
     value: str | None
     """The value of a run that is done, as source."""
 
+    @property
+    def has_command(self) -> bool:
+        """Whether the run was begun on the command line."""
+        return self.command != "{}"
+
 
 _COLUMNS = (
     "n, id, project, name, command, header, state, began, ended, replies, tokens, boots, error, "
@@ -144,7 +149,7 @@ class RunStore:
                 raise refuse(
                     "run-exists",
                     f"the store has a run {id} already",
-                    hint=f"go on with it: sexplang runs resume {id}; or give another id",
+                    hint=f"{self.describe_resumption(self.find(id))}; or give another id",
                 ) from None
         return self.find(id)
 
@@ -163,7 +168,8 @@ class RunStore:
             raise refuse(
                 "unknown-run",
                 f"the store {words} {id}",
-                hint="sexplang runs list shows those of this project; --all those of every project",
+                hint="the beginning of an id needs four characters; sexplang runs list shows the "
+                "runs of this project, --all those of every project",
             )
         return runs[0]
 
@@ -207,6 +213,24 @@ class RunStore:
             os.rename(path, path + _UNKEPT_END)
         with suppress(Refusal), explain(self.path):
             self.db.execute("update runs set state = ? where n = ?", (UNKEPT, run.n))
+
+    def resume_command(self, run: StoredRun) -> str:
+        """Return the command that resumes a run."""
+        from shlex import join
+
+        own = default_store()
+        is_default = own is not None and os.path.realpath(own) == os.path.realpath(self.path)
+        words = ["sexplang", "runs", "resume", run.id]
+        words += [] if is_default else ["--store", self.path]
+        is_trusted = is_default and is_private(self.path) and run.owner is None
+        return join([*words, *([] if is_trusted else ["--as-recorded"])])
+
+    def describe_resumption(self, run: StoredRun) -> str:
+        """Return what a person does to resume a run."""
+        if run.has_command:
+            return f"resume with: {self.resume_command(run)}"
+        given = f"program, {run.id!r}, store={self.path!r}"
+        return f"resume it from Python: sexplang.resume({given})"
 
     def is_alive(self, run: StoredRun) -> bool:
         """Whether a process drives the run."""
@@ -298,6 +322,33 @@ def _encodable(text: str) -> str:
     return redact_text(text).encode("utf-8", LONE).decode()
 
 
+def default_store() -> str | None:
+    """Return the path of the person's own store, or None if runs are not to be kept."""
+    said = os.environ.get("SEXPLANG_STORE")
+    if said is not None:
+        return os.path.abspath(said) if said else None
+    home = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    return os.path.join(home, "sexplang", "runs.db")
+
+
+def is_own(path: str) -> bool:
+    """Whether a store is the person's own: it is the default one, and nobody else can write it."""
+    own = default_store()
+    return own is not None and os.path.realpath(own) == os.path.realpath(path) and is_private(path)
+
+
+def is_private(path: str) -> bool:
+    """Whether a file and its folder belong to the person, who alone can write them."""
+    file = os.path.realpath(path)
+    with suppress(OSError):
+        found = [os.stat(each) for each in (file, os.path.dirname(file))]
+        return all(each.st_uid == os.geteuid() and not each.st_mode & _OTHERS for each in found)
+    return False
+
+
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
 def open_store(path: str, *, must_exist: bool = False) -> RunStore:
     """Open a store, and make it if it is not there. Raises a Refusal `store-failed` or
     `bad-store`."""
@@ -372,10 +423,16 @@ def _identity(db: "sqlite3.Connection") -> tuple[int, int, int]:
 @contextmanager
 def explain(path: str) -> Iterator[None]:
     """Turn an error of SQLite or of a file into a Refusal."""
-    from sqlite3 import DatabaseError
+    from sqlite3 import DatabaseError, IntegrityError
 
     try:
         yield
+    except IntegrityError:
+        raise refuse(
+            "store-failed",
+            f"another process has written to this run in the store {path}",
+            hint="sexplang runs show ID tells how the run stands",
+        ) from None
     except DatabaseError as error:
         is_bad = type(error) is DatabaseError
         raise refuse(

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
+from itertools import takewhile
 from time import monotonic, thread_time, time
 from typing import Any
 
@@ -359,6 +360,15 @@ class StoredRows:
     """The doubts of earlier resumptions."""
     _closed: dict[str, Begun] = field(factory=dict)
     """The beginnings of the requests with a row."""
+
+    def list_begun(self) -> dict[str, Begun]:
+        """Return the beginnings of the requests that were under way when the process ended, or when
+        the run was cancelled."""
+        at = next((at for at, row in enumerate(self.rows) if row.operation == CANCEL), None)
+        if at is None:
+            return dict(self.open)
+        withdrawn = takewhile(lambda row: row.operation == CUT, self.rows[at + 1 :])
+        return {row.id: self._closed[row.id] for row in withdrawn if row.id in self._closed}
 
     def cut(self, kept: int) -> None:
         """Remove the rows from one that ended the run: a cancellation, or a reply. The requests

@@ -14,10 +14,13 @@ from support import mcp_server
 from support.messages_server import MessagesServer
 
 import sexplang
+from sexplang.runs.durable_run import refuse_doubts
 from sexplang.runtime.journal import stored_journal
 from sexplang.runtime.journal.compression import decompress
+from sexplang.runtime.journal.doubts import Doubt
 from sexplang.runtime.journal.run_store import open_store
 from sexplang.runtime.journal.stored_journal import read_rows
+from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import dump, pack
 
 STEPS = "(define a (act 1)) (define b (act 2)) (define c (act 3)) [a b c]"
@@ -269,7 +272,8 @@ def test_a_decision_against_a_request_is_asked_again(tmp_path):
 def test_no_credential_is_in_a_store(tmp_path, monkeypatch, caplog):
     """Not in the header, the rows, the messages, a snapshot, or the error that ended the run; not
     in the log of writes while the run is at work, in the recording, or in what is logged."""
-    from sexplang.runtime.journal import stored_journal
+    from sexplang.runs.durable_run import refuse_doubts
+from sexplang.runtime.journal import stored_journal
 
     key = "sk-ant-canary-0123456789abcdef"
     monkeypatch.setenv("ANTHROPIC_API_KEY", key)
@@ -541,3 +545,17 @@ def test_no_snapshot_is_written_behind_a_cancellation(tmp_path, monkeypatch):
         sexplang.run(program, effects={"act": act}, store=store, run_id="r")
     assert [1, 2, 3] == done
     assert (10, [1, 2, 3]) == resumed(store, program, replay={"*": "safe"})
+
+
+def test_twenty_doubts_are_named_with_their_arguments(tmp_path):
+    interrupted(tmp_path / "runs.db")
+    doubts = [Doubt(Request(f"0.{n}", "pay", (n, "x" * 99)), 0.0, "ask") for n in range(25)]
+    store = open_store(str(tmp_path / "runs.db"))
+    try:
+        fields = refuse_doubts(store, store.find("r"), doubts).error.fields
+    finally:
+        store.close()
+    assert 20 == fields["message"].count("pay (")
+    assert 'pay (0.7) 7 "xxx' in fields["message"]
+    assert fields["message"].endswith("; and 5 more")
+    assert 'replay={"0.0": "safe"}' in fields["hint"]

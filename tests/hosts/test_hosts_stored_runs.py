@@ -297,22 +297,3 @@ def test_a_run_from_python_goes_on_from_python(folder):
     refused = command(folder, "runs", "resume", "py")
     assert (1, True) == (refused.returncode, how in refused.stderr)
     assert "was begun from Python" in refused.stderr
-
-
-def test_no_more_than_twenty_doubts_are_named(folder):
-    with pytest.raises(KeyboardInterrupt):
-        sexplang.run(MANY, effects={"pay": interrupt}, store=folder / "runs.db", run_id="py")
-    with pytest.raises(sexplang.Failed) as failed:
-        sexplang.resume(MANY, "py", effects={"pay": interrupt}, store=folder / "runs.db")
-    fields = failed.value.error.fields
-    began = len(fields["details"]["requests"])
-    assert (20, began > 20) == (fields["message"].count("pay ("), True)
-    assert f"; and {began - 20} more" in fields["message"]
-    assert f'replay={{"{fields["details"]["requests"][0]}": "safe"}}' in fields["hint"]
-
-
-MANY = "(define-effect (pay n)) (par-map (lambda (n) (pay n)) (range 0 25))"
-
-
-def interrupt(n):
-    raise KeyboardInterrupt

@@ -272,8 +272,7 @@ def test_a_decision_against_a_request_is_asked_again(tmp_path):
 def test_no_credential_is_in_a_store(tmp_path, monkeypatch, caplog):
     """Not in the header, the rows, the messages, a snapshot, or the error that ended the run; not
     in the log of writes while the run is at work, in the recording, or in what is logged."""
-    from sexplang.runs.durable_run import refuse_doubts
-from sexplang.runtime.journal import stored_journal
+    from sexplang.runtime.journal import stored_journal
 
     key = "sk-ant-canary-0123456789abcdef"
     monkeypatch.setenv("ANTHROPIC_API_KEY", key)

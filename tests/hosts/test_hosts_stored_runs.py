@@ -297,3 +297,35 @@ def test_a_run_from_python_goes_on_from_python(folder):
     refused = command(folder, "runs", "resume", "py")
     assert (1, True) == (refused.returncode, how in refused.stderr)
     assert "was begun from Python" in refused.stderr
+
+
+def test_a_damaged_run_does_not_hide_the_others(folder):
+    given = {"store": folder / "runs.db", "effects": {"f": lambda: 1}}
+    for id in ("header", "time", "x"):
+        sexplang.run("(define-effect (f)) (f)", run_id=id, **given)
+    with sqlite3.connect(folder / "runs.db") as db:
+        db.execute("update runs set header = cast(x'ff7b' as text) where id = 'header'")
+        db.execute("update runs set began = 1e300 where id = 'time'")
+    lines = command(folder, "runs", "list", "--all").stdout.splitlines()
+    assert ["time", "x", "header"] == [line.split()[0] for line in lines]
+    assert "?" == lines[0].split()[1]
+    with pytest.raises(sexplang.Failed) as failed:
+        sexplang.resume("(define-effect (f)) (f)", "header", **given)
+    assert failed.value.reason in ("bad-store", "run-ended")
+
+
+def test_a_report_of_a_run_with_a_short_name(folder):
+    command(folder, *RUN, "--run-id", "n2")
+    assert 0 == command(folder, "runs", "report", "n2").returncode
+    assert "unknown-run" in command(folder, "runs", "report", "n3").stderr
+    assert "bad-recording" in command(folder, "runs", "report", "missing.jsonl").stderr
+
+
+def test_the_replies_of_a_run_at_work_are_counted(folder):
+    env = {**os.environ, "SEXPLANG_STORE": str(folder / "runs.db")}
+    with subprocess.Popen([*SEXPLANG, *RUN], cwd=folder, env=env, stderr=subprocess.PIPE) as run:
+        while len(steps(folder)) < 2:
+            time.sleep(0.01)
+        (told,) = json.loads(command(folder, "runs", "list", "--json").stdout)
+        run.kill()
+    assert ("running", True) == (told["state"], told["replies"] > 0)

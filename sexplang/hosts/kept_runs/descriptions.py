@@ -1,6 +1,7 @@
 """The words about a run that waits."""
 
 import time
+from contextlib import suppress
 
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.runtime.journal.questions import Question
@@ -32,5 +33,8 @@ def describe_waiting(store: RunStore, run: StoredRun, asked: list[Question]) -> 
 
 
 def describe_time(at: float | None) -> str:
-    """Return a time of the wall clock, of this place."""
-    return "?" if at is None else time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+    """Return a time of the wall clock, of this place; `?` for one that no calendar has."""
+    if at is not None:
+        with suppress(OverflowError, ValueError, OSError):
+            return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+    return "?"

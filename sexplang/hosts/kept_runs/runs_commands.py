@@ -187,7 +187,8 @@ def _report(recording: str, to: str | None, as_json: bool) -> int:
 
     from sexplang.hosts.report import report
 
-    if os.path.exists(recording) or not re.fullmatch(r"[\w.-]{4,64}", recording):
+    is_file = os.path.exists(recording) or recording.endswith(".jsonl")
+    if is_file or not re.fullmatch(r"[\w.-]{1,64}", recording):
         return report(recording, to, as_json=as_json)
     from sexplang.hosts.kept_runs.stored_runs import export
 

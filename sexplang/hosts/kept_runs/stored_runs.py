@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.cli.output import say_all, say_fault
 from sexplang.hosts.cli.programs import build_program, has_tasks
-from sexplang.hosts.kept_runs.descriptions import describe_waiting
+from sexplang.hosts.kept_runs.descriptions import describe_time, describe_waiting
 from sexplang.hosts.settings.path_arguments import folder_of, source_at
 from sexplang.hosts.settings.run_arguments import Settings, budget_of, make_words
 from sexplang.hosts.settings.store_options import describe_cost, read_command
@@ -68,11 +67,11 @@ def list_runs(path: str | None, *, all: bool, as_json: bool) -> int:
         print(json.dumps(runs, ensure_ascii=False, indent=2))
         return DONE
     for run in runs:
-        began = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["began"]))
+        began = describe_time(run["began"])[:16]  # without seconds
         replies = f"{run['replies']:,} {'reply' if run['replies'] == 1 else 'replies'}"
         cost = "" if run["usd"] is None else f"  ${run['usd']:.4f}"
-        name = draw_hidden(run["name"])
-        print(f"{run['id']}  {began}  {run['state']:<11}  {replies:>12}  {name}{cost}")
+        line = f"{run['id']}  {began:<16}  {run['state']:<11}  {replies:>12}  {run['name']}{cost}"
+        print(draw_hidden(line))
     if not runs:
         say("no runs are kept" + ("" if all else " of this folder; --all lists those of all"))
     return DONE
@@ -81,7 +80,7 @@ def list_runs(path: str | None, *, all: bool, as_json: bool) -> int:
 def _plain(store: RunStore, run: StoredRun) -> dict[str, Any]:
     is_dead = run.state == "running" and not store.is_alive(run)
     replies, tokens, usd = run.replies, run.tokens, None
-    if is_dead or run.state in ("interrupted", "failed"):  # others are not read: that takes time
+    if run.state in ("running", "interrupted", "failed"):  # others are not read: that takes time
         with suppress(Refusal):
             found = read_rows(store, run)
             replies, tokens, usd = found.replies, found.tokens, price_usage(found.usage)

@@ -376,6 +376,7 @@ def open_store(path: str, *, must_exist: bool = False) -> RunStore:
 
 def _prepare(db: "sqlite3.Connection", path: str) -> None:
     """Set a connection up, and make the tables of a new file."""
+    db.text_factory = _decode
     identity = _identity(db)
     if identity == (0, 0, 0):
         db.execute("pragma journal_mode = wal")
@@ -399,6 +400,11 @@ def _prepare(db: "sqlite3.Connection", path: str) -> None:
     if version < VERSION:
         _migrate(db)
     db.execute("pragma synchronous = full")
+
+
+def _decode(data: bytes) -> str:
+    """Return a text of the store. A damaged one damages its own run alone."""
+    return data.decode("utf-8", "replace")
 
 
 def _migrate(db: "sqlite3.Connection") -> None:

@@ -7,7 +7,14 @@ from sexplang.runtime.journal.checksum_chain import KEY as CHECKSUM
 from sexplang.runtime.journal.checksum_chain import add_checksum
 from sexplang.runtime.journal.journal import make_run_id
 from sexplang.runtime.journal.rows import CUT, LONE, Row
-from sexplang.runtime.journal.run_store import INTERRUPTED, RunStore, StoredRun, explain
+from sexplang.runtime.journal.run_store import (
+    INTERRUPTED,
+    RUN_ID,
+    RUN_ID_WORDS,
+    RunStore,
+    StoredRun,
+    explain,
+)
 from sexplang.runtime.journal.stored_journal import NO_REPLIES, StoredJournal, read_rows
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.classes.node import frozen
@@ -37,11 +44,13 @@ def fork_run(store: RunStore, run: StoredRun, replies: int, id: str | None = Non
     """Add a run that has the first replies of another one and can be resumed from there. What
     followed in the other run is performed again by this one.
 
-    Raises a Refusal: `no-row`, `run-exists`, `bad-store`.
+    Raises a Refusal: `no-row`, `run-exists`, `bad-input`, `bad-store`.
     """
     found = read_rows(store, run, whole=True)
     kept = found.rows[: count_rows(run, found.rows, replies)]
-    new_id = id or make_run_id()
+    new_id = make_run_id() if id is None else id
+    if not RUN_ID.fullmatch(new_id):
+        raise refuse("bad-input", f"the id of a run is {RUN_ID_WORDS}", hint="for example night-12")
     header = {name: each for name, each in load(run.header).items() if name != CHECKSUM}
     told = dump(header | {"run": new_id}).encode("utf-8", LONE)
     fork = store.add_run(

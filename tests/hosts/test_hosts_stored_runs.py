@@ -327,5 +327,27 @@ def test_the_replies_of_a_run_at_work_are_counted(folder):
         while len(steps(folder)) < 2:
             time.sleep(0.01)
         (told,) = json.loads(command(folder, "runs", "list", "--json").stdout)
+        named = command(folder, *RUN, "--run-id", told["id"])
         run.kill()
+    assert "error[run-exists]" in named.stderr
     assert ("running", True) == (told["state"], told["replies"] > 0)
+
+
+@pytest.mark.parametrize("id", ["-x", ".", "..", "a/b", "x" * 65])
+def test_an_id_is_a_word(folder, id):
+    refused = command(folder, *RUN, "--run-id", id)
+    assert (2, True) == (refused.returncode, "--run-id takes at most 64" in refused.stderr)
+    with pytest.raises(TypeError, match="run_id is at most 64"):
+        sexplang.run("1", run_id=id, store=folder / "runs.db")
+
+
+def test_a_run_with_a_name_is_kept(folder):
+    refused = command(folder, *RUN, "--run-id", "night", SEXPLANG_STORE="")
+    assert (2, True) == (refused.returncode, "runs are not kept here" in refused.stderr)
+    (folder / "sexplang").mkdir()
+    (folder / "sexplang/sexplang.toml").write_text("[runs]\nkeep = false\n")
+    own = {"XDG_CONFIG_HOME": str(folder)}
+    assert 2 == command(folder, *RUN, "--run-id", "night", **own).returncode
+    assert [] == steps(folder)
+    other = command(folder, *RUN, "--run-id", "night", "--store", "other.db", **own)
+    assert 0 == other.returncode

@@ -20,6 +20,7 @@ from sexplang.runtime.journal.run_store import (
 from sexplang.runtime.journal.stored_journal import StoredJournal, StoredRows, read_rows
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import attributes
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source
 
 _UNKEPT = frozenset(
@@ -35,9 +36,13 @@ def make_storage(settings: Settings, source: Source, run_id: str) -> StoredJourn
     Diagnostics."""
     path = settings.store or default_store()
     said = read_table(settings)
-    if settings.no_record or path is None:
+    if settings.no_record:
         return None
-    if not said.get("keep", True) and not (settings.store or settings.run_id):
+    if path is None or not (said.get("keep", True) or settings.store):
+        if settings.run_id:
+            title = "--run-id names a run that is kept, and runs are not kept here"
+            hint = "name a store: --store FILE, or leave out --run-id"
+            raise Diagnostics([Diagnostic("bad-input", title, hint=hint)])
         return None
     days = said.get("days", DAYS)
     keeping = Keeping(

@@ -134,10 +134,12 @@ class RunStore:
         """Add a run and lock it. Raises a Refusal `run-exists`."""
         id, project, name = map(_encodable, (id, project, name))
         if not self.lock(id):
-            raise refuse_busy(id)
+            raise self._refuse_id(id) or refuse_busy(id)
         from sqlite3 import IntegrityError
 
         with explain(self.path):
+            with suppress(OSError):  # of an earlier file with this name
+                os.unlink(self._lock_path(id) + _UNKEPT_END)
             try:
                 self.db.execute(
                     "insert into runs (id, project, name, command, header, state, began, owner) "
@@ -146,12 +148,20 @@ class RunStore:
                 )
             except IntegrityError:
                 self.unlock(id)
-                raise refuse(
+                raise (self._refuse_id(id) or refuse_busy(id)) from None
+        return self.find(id)
+
+    def _refuse_id(self, id: str) -> Any:
+        """Return the refusal of an id that a run of the store has; None if no run has it."""
+        with suppress(Refusal):
+            found = self.find(id)
+            if found.id == id:
+                return refuse(
                     "run-exists",
                     f"the store has a run {id} already",
-                    hint=f"{self.describe_resumption(self.find(id))}; or give another id",
-                ) from None
-        return self.find(id)
+                    hint=f"{self.describe_resumption(found)}; or give another id",
+                )
+        return None
 
     def find(self, id: str) -> StoredRun:
         """Return a run by its id, or by the beginning of one. Raises a Refusal `unknown-run`."""
@@ -312,6 +322,11 @@ class RunStore:
 
 _UNKEPT_END = "~unkept"
 """The end of the name of a lock file, which no id has."""
+
+RUN_ID = re.compile(r"\w[\w.-]{0,63}")
+"""The ids that a person may give."""
+
+RUN_ID_WORDS = "at most 64 letters, digits, `-`, `_` and `.`, with a letter, digit or `_` first"
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}")
 

@@ -558,3 +558,19 @@ def test_twenty_doubts_are_named_with_their_arguments(tmp_path):
     assert 'pay (0.7) 7 "xxx' in fields["message"]
     assert fields["message"].endswith("; and 5 more")
     assert 'replay={"0.0": "safe"}' in fields["hint"]
+
+
+def test_an_effect_whose_reply_is_no_data_is_in_doubt(tmp_path):
+    """It was performed."""
+    store, program = tmp_path / "runs.db", "(define-effect (pay n)) (pay 1)"
+    done = []
+
+    def pay(n):
+        done.append(n)
+        return object() if len(done) == 1 else n
+
+    given = {"store": store, "effects": {"pay": pay}}
+    assert "not-data" == reason_of(sexplang.run, program, run_id="r", **given)
+    assert "in-doubt" == reason_of(sexplang.resume, program, "r", **given)
+    assert [1] == done
+    assert 1 == sexplang.resume(program, "r", replay={"pay": "safe"}, **given)

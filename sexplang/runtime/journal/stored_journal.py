@@ -433,8 +433,11 @@ class StoredRows:
 
 
 def _is_in_doubt(row: Row) -> bool:
-    """Whether a request failed because nobody knows whether it was performed."""
-    return isinstance(row.reply, Record) and row.reply.fields.get("reason") == "in-doubt"
+    """Whether a request failed because nobody knows whether it was performed, or was performed and
+    its reply could not be taken."""
+    fields = row.reply.fields if isinstance(row.reply, Record) else {}
+    is_taken = not str(fields.get("message")).startswith(f"the reply to `{row.operation}`: ")
+    return fields.get("reason") == "in-doubt" or not is_taken
 
 
 def read_rows(store: RunStore, run: StoredRun, *, whole: bool = False) -> StoredRows:

@@ -221,7 +221,9 @@ def resume_run(
         raise refuse_busy(run.id)
     run = store.find(run.id)
     if run.state in (DONE, CANCELLED):
-        raise refuse("run-ended", f"the run {run.id} has ended", hint="run the program again")
+        hint = "run the program again"
+        hint = f"sexplang runs show {run.id} tells its value" if run.state == DONE else hint
+        raise refuse("run-ended", f"the run {run.id} has ended", hint=hint)
     if run.state == UNKEPT:
         raise refuse(
             "not-kept",

@@ -351,3 +351,15 @@ def test_a_run_with_a_name_is_kept(folder):
     assert [] == steps(folder)
     other = command(folder, *RUN, "--run-id", "night", "--store", "other.db", **own)
     assert 0 == other.returncode
+
+
+def test_a_failed_run_says_how_to_go_on(folder):
+    (folder / "p.sexp").write_text('(begin (run-script "sh" ["-c" "true"]) (read-file "cause"))')
+    words = (*RUN, "--run-id", "night", "--allow-read", ".")
+    how = "run night is kept; when the cause is mended, go on with: sexplang runs resume night\n"
+    assert command(folder, *words).stderr.endswith(how)
+    assert how not in command(folder, *words[:-3], "quiet", *words[-2:], "-q").stderr
+    (folder / "cause").write_text("mended")
+    assert "mended\n" == command(folder, "runs", "resume", "night").stdout
+    ended = command(folder, "runs", "resume", "night").stderr
+    assert "sexplang runs show night tells its value" in ended

@@ -2,7 +2,8 @@
 and SIGHUP too.
 
 The signal handler counts presses. A run that computes looks at the count between two steps, and an
-event loop looks at it at intervals. Anything else is interrupted at once.
+event loop looks at it at intervals. Anything else is interrupted at once, except the loading of an
+event loop.
 """
 
 import _signal as signal  # type: ignore[import-not-found]  # without enums
@@ -10,10 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from sexplang.machine import COMPUTING, STOPPED, stop_turn
 from sexplang.package.signals import ENDING, note_signal, raise_interrupt
 from sexplang.terms.classes.node import define
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 GRACE = 5.0
 """Seconds for the `finally` bodies of a run that was interrupted."""
@@ -69,7 +74,7 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
         return
     interrupt = Interrupt()
 
-    def press(number: int, frame: object) -> None:
+    def press(number: int, frame: "FrameType | None") -> None:
         note_signal(number)
         interrupt.presses += 1
         interrupt.until = monotonic() + (grace if interrupt.presses == 1 else 0.0)
@@ -77,6 +82,8 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
             if interrupt.presses > 1:
                 raise GraceOver
             stop_turn()
+        elif interrupt.presses == 1 and _is_loading(frame):
+            pass  # the next step of the run looks at the presses
         elif not interrupt.is_watched or interrupt.presses > 2:
             raise KeyboardInterrupt
 
@@ -99,6 +106,25 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
         STOPPED.reset(kept[1])
     if interrupt.pressed:
         raise KeyboardInterrupt
+
+
+def _is_loading(frame: "FrameType | None") -> bool:
+    """Whether a module of an event loop is being loaded. Cut in its midst, it cannot be loaded
+    again: its package would miss the modules that are loaded already."""
+    while frame is not None:
+        if frame.f_code.co_name == "<module>":
+            name = frame.f_globals.get("__name__", "")
+        elif frame.f_code.co_name == "_find_and_load":
+            name = frame.f_locals.get("name", "")
+        else:
+            name = ""
+        if name.partition(".")[0] in _LOOPS:
+            return True
+        frame = frame.f_back
+    return False
+
+
+_LOOPS = frozenset({"asyncio", "anyio"})
 
 
 @contextmanager

@@ -7,18 +7,15 @@ event loop.
 """
 
 import _signal as signal  # type: ignore[import-not-found]  # without enums
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from sexplang.machine import COMPUTING, STOPPED, stop_turn
 from sexplang.package.signals import ENDING, note_signal, raise_interrupt
 from sexplang.terms.classes.node import define
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 GRACE = 5.0
 """Seconds for the `finally` bodies of a run that was interrupted."""
@@ -74,7 +71,7 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
         return
     interrupt = Interrupt()
 
-    def press(number: int, frame: "FrameType | None") -> None:
+    def press(number: int, frame: object) -> None:
         note_signal(number)
         interrupt.presses += 1
         interrupt.until = monotonic() + (grace if interrupt.presses == 1 else 0.0)
@@ -82,7 +79,7 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
             if interrupt.presses > 1:
                 raise GraceOver
             stop_turn()
-        elif interrupt.presses == 1 and _is_loading(frame):
+        elif interrupt.presses == 1 and _is_loading():
             pass  # the next step of the run looks at the presses
         elif not interrupt.is_watched or interrupt.presses > 2:
             raise KeyboardInterrupt
@@ -108,19 +105,14 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
         raise KeyboardInterrupt
 
 
-def _is_loading(frame: "FrameType | None") -> bool:
+def _is_loading() -> bool:
     """Whether a module of an event loop is being loaded. Cut in its midst, it cannot be loaded
     again: its package would miss the modules that are loaded already."""
-    while frame is not None:
-        if frame.f_code.co_name == "<module>":
-            name = frame.f_globals.get("__name__", "")
-        elif frame.f_code.co_name == "_find_and_load":
-            name = frame.f_locals.get("name", "")
-        else:
-            name = ""
+    for name, module in [*sys.modules.items()]:
         if name.partition(".")[0] in _LOOPS:
-            return True
-        frame = frame.f_back
+            spec = getattr(module, "__spec__", None)
+            if getattr(spec, "_initializing", False):
+                return True
     return False
 
 

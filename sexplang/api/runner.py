@@ -29,12 +29,13 @@ from sexplang.runs import assembly
 from sexplang.runtime import Permissions, adrive, drive
 from sexplang.runtime.driver.listeners import Listeners, listen
 from sexplang.runtime.traces import Target
-from sexplang.terms.classes.node import evolve
+from sexplang.terms.classes.node import evolve, frozen
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_of, error_record
 from sexplang.terms.values.value import Fault
 
 if TYPE_CHECKING:
+    from sexplang.runs.reused_run import Announcement
     from sexplang.runtime.journal.doubts import Decision
 
 
@@ -106,16 +107,37 @@ def run(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
         *(memory, mcp, record, run_id, trace, traceparent, store, pause),
     )
-    argument_checks.drive_options(parallel, single_flight, on_event, event_content, pause)
-    made = instance_maker(returns)
-    program, allowed = program_of(source, given), permissions_for(source, permissions)
-    servers = make_servers(mcp, allowed)
+    driving = Driving(on_event, event_content, parallel, single_flight, instance_maker(returns))
+    return _run(source, given, driving)
+
+
+@frozen
+class Driving:
+    """How a run is driven, and what is made of its value. Raises TypeError for wrong arguments."""
+
+    on_event: Listeners | None
+    event_content: bool
+    parallel: int
+    single_flight: bool
+    made: Callable[[Any], Any]
+
+
+def _run(source: Runnable, given: Settings, driving: Driving) -> Any:
+    argument_checks.drive_options(
+        driving.parallel,
+        driving.single_flight,
+        driving.on_event,
+        driving.event_content,
+        given.pause,
+    )
+    program, allowed = program_of(source, given), permissions_for(source, given.permissions)
+    servers = make_servers(given.mcp, allowed)
     try:
         described = servers.describe(program)
         with (
             interruptible(),
             observe_zones() as zones,
-            listen(on_event, event_content) as watch,
+            listen(driving.on_event, driving.event_content) as watch,
             begin(program, allowed, given, servers, described, watch, zones) as ready,
         ):
             outcome = ready.outcome
@@ -124,8 +146,8 @@ def run(
                     outcome,
                     ready.performers,
                     journal=ready.journal,
-                    parallel=parallel,
-                    single_flight=single_flight,
+                    parallel=driving.parallel,
+                    single_flight=driving.single_flight,
                     on_event=watch,
                     trace=ready.trace,
                     history=ready.history,
@@ -133,7 +155,7 @@ def run(
             ready.finish(outcome)
     finally:
         servers.close()
-    return outcome if isinstance(outcome, Suspended) else made(result(outcome))
+    return outcome if isinstance(outcome, Suspended) else driving.made(result(outcome))
 
 
 async def arun(
@@ -202,6 +224,7 @@ def resume(
     *,
     store: str | os.PathLike[str],
     replay: "Mapping[str, Decision] | None" = None,
+    changes: "bool | Callable[[Announcement], bool] | None" = None,
     model: Model | None = None,
     tools: Tools = (),
     effects: Functions | None = None,
@@ -222,7 +245,7 @@ def resume(
     value.
 
     The replies in the store are not asked for again. Inputs, limits and budget are those of the
-    run; the program must be the same, and what performs its operations is given again.
+    run; the program must ask the same so far, and what performs its operations is given again.
 
     - `replay`: what becomes of a request that was under way when the process ended and may have
       been performed, by request id, `tool:NAME`, operation or `*`: `"safe"` performs it again,
@@ -230,13 +253,25 @@ def resume(
       function says with the decorator `replay`; else calls of models, questions and output are
       safe, and scripts, writes, tools and effects ask.
 
-    Raises Diagnostics if it is no program, and Failed: `unknown-run`, `run-ended`, `run-busy`,
-    `journal-mismatch`, `in-doubt`, or the error that ended the run.
+    - `changes`: a changed program asks otherwise: run it as a new run of the store, with the
+      replies that still fit. A function is told an Announcement before anything is performed,
+      and once more for a request that was not in it; it returns whether to go on. True agrees to
+      all.
+
+    Raises Diagnostics if it is no program, and Failed: `not-agreed`, `unknown-run`, `run-ended`,
+    `run-busy`, `journal-mismatch`, `in-doubt`, or the error that ended the run.
     """
     given = Settings(
         *(None, model, tools, effects, primitives, permissions, None, None),
         *(memory, mcp, None, run_id, trace, traceparent, None, pause),
     )
+    if changes is not None and changes is not False:
+        from sexplang.api.kept_runs import reuse_run
+
+        program = program_of(source, given)
+        changed = reuse_run(program, run_id, store, replay, changes, given)
+        driving = Driving(on_event, event_content, parallel, single_flight, instance_maker(returns))
+        return _run(program, changed, driving)
     argument_checks.drive_options(parallel, single_flight, on_event, event_content, pause)
     made = instance_maker(returns)
     program, allowed = program_of(source, given), permissions_for(source, permissions)

@@ -11,7 +11,7 @@ from sexplang.runtime.journal.run_store import INTERRUPTED, RunStore, StoredRun,
 from sexplang.runtime.journal.stored_journal import NO_REPLIES, StoredJournal, read_rows
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.classes.node import frozen
-from sexplang.terms.json.tagged import dump, load
+from sexplang.terms.json.tagged import dump, load, pack
 from sexplang.terms.run_terms import Terms
 
 
@@ -101,7 +101,8 @@ def _replies(rows: list[Row]) -> list[Row]:
 
 def _is_same(one: Row, other: Row) -> bool:
     asked = one.operation == other.operation and one.digest == other.digest
-    return asked and one.failed == other.failed and bool(one.reply == other.reply)
+    told = one.failed == other.failed and dump(pack(one.reply)) == dump(pack(other.reply))
+    return asked and told
 
 
 def copy_run(store: RunStore, run: StoredRun, to: str) -> None:

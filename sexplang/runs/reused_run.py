@@ -15,6 +15,7 @@ from sexplang.runtime.driver.requests import Performer, RetriedReply
 from sexplang.runtime.driver.waits import Paused
 from sexplang.runtime.journal.doubts import Decision, decide, make_doubt_error
 from sexplang.runtime.journal.rows import Row, digest
+from sexplang.runtime.journal.run_store import FAILED, StoredRun
 from sexplang.runtime.journal.stored_journal import NO_REPLIES, StoredRows, count_tokens
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, field, frozen
@@ -120,6 +121,8 @@ class Announcement:
     """Estimated tokens of the calls."""
     usd: float | None
     """Estimated price of the calls; None if it is not known."""
+    is_whole: bool = True
+    """Whether nothing else follows, as far as the old replies tell."""
 
     def describe(self) -> str:
         """Return one sentence."""
@@ -129,7 +132,8 @@ class Announcement:
         others = "request" if len(self.acts) == 1 else "requests"
         acts = f", {len(self.acts):,} other {others}" if self.acts else ""
         replies = "reply" if self.served == 1 else "replies"
-        return f"{self.served:,} {replies} served; to perform: {calls}{cost}{acts}"
+        more = "" if self.is_whole else "; what follows from their replies is asked about then"
+        return f"{self.served:,} {replies} served; to perform: {calls}{cost}{acts}{more}"
 
 
 def announce(
@@ -185,7 +189,8 @@ def announce(
     mean = sum(map(count_tokens, asked)) / len(asked) if asked else 0.0
     tokens = [_expect_tokens(pool, each, mean) for each in calls]
     usd = _estimate(asked, rates, len(calls))
-    return Announcement(pool.served, tuple(calls), tuple(acts), round(sum(tokens)), usd)
+    is_whole = not isinstance(outcome, Suspended) or not outcome.requests
+    return Announcement(pool.served, tuple(calls), tuple(acts), round(sum(tokens)), usd, is_whole)
 
 
 def _read(request: Request, performers: Mapping[str, Performer]) -> "tuple[Value, bool] | None":
@@ -222,6 +227,13 @@ def _estimate(asked: list[Row], rates: Mapping[str, Any], calls: int) -> float |
             count = usage.get(name)
             total += (count if isinstance(count, int) else 0) * float(price[kind])
     return total / len(asked) * calls
+
+
+def drop_failure(run: StoredRun, found: StoredRows) -> StoredRows:
+    """Return the rows of a run without the failure that ended it, which is asked for again."""
+    if run.state == FAILED and found.rows and found.rows[-1].failed:
+        del found.rows[-1]
+    return found
 
 
 def reuse(

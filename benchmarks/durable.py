@@ -24,6 +24,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -33,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import sexplang
 from benchmarks.durable_others import run_dbos, run_langgraph
+from sexplang.runtime.journal.run_store import open_store
 from sexplang.runtime.journal.stored_journal import StoredJournal
 
 REPLY = "x" * 200
@@ -223,35 +225,47 @@ def measure_thaw(folder: str, options: argparse.Namespace) -> bool:
 
 
 TALK = """(defatom chat (params (text string)) (model "gpt-4.1")
-  (instructions "Answer at length. {{text}}"))
-(define (talk r n) (if (= n 0) "done" (talk (continue r (string-append SAID (str n))) (- n 1))))
-(talk (call-task chat "hello") N)"""
+  (instructions "Answer. {{text}}"))
+(fold continue (call-task chat "hello") TURNS)"""
+
+
+def write_text(random: Random, words: list[str], size: int) -> str:
+    """Return a text of random words: it repeats itself less than real text does."""
+    found = ""
+    while len(found) < size:
+        found += random.choice(words) + " "
+    return found[:size]
 
 
 def measure_space(folder: str, options: argparse.Namespace) -> bool:
-    """The bytes of a conversation in the store, as a quotient to those of what was said."""
-    parts: set[str] = set()
-    replies: list[str] = []
+    """The bytes of a conversation in the store, as a quotient to its messages, each counted once.
+    While the run goes on, its newest snapshot comes to that."""
+    spec = Path(__file__).resolve().parent.parent / "spec"
+    prose = " ".join([each.read_text() for each in sorted(spec.glob("1*.md"))])
+    words, is_within = [each for each in prose.split() if each.isalpha()], True
+    for asked, answered in ((300, 800), (40, 120)):
+        random, messages = Random(asked), set[str]()
 
-    def reply(request: dict[str, Any]) -> str:
-        for key, part in request.items():
-            for each in part if key == "messages" else (part,):
-                parts.add(json.dumps(each, ensure_ascii=False))
-        replies.append(f"{len(replies)}: " + "I would have some more tea. " * 28)
-        return replies[-1]
+        def reply(
+            request: dict[str, Any],
+            messages: set[str] = messages,
+            random: Random = random,
+            size: int = answered,
+        ) -> str:
+            messages.update([json.dumps(each) for each in request["messages"]])
+            return write_text(random, words, size)
 
-    said = json.dumps("And what of the tea? " * 14)
-    program = built(TALK.replace("SAID", said), options.turns - 1)
-    path = os.path.join(folder, "talk.db")
-    sexplang.run(program, model=reply, store=path, run_id="talk")
-    db = sqlite3.connect(path)
-    for table in ("entries", "blobs", "snapshots"):
-        (size,) = db.execute(f"select coalesce(sum(length(data)), 0) from {table}").fetchone()
-        print(f"{table:58}{size:8,} bytes")
-    db.close()
-    payload = sum(len(each.encode()) for each in [*parts, *replies])
-    print(f"{'what was said':58}{payload:8,} bytes")
-    return told("the store's file / what was said", [os.path.getsize(path) / payload], SPACE)
+        turns = [write_text(random, words, asked) for _ in range(options.turns - 1)]
+        program = sexplang.build(TALK.replace("TURNS", json.dumps(turns).replace(",", " ")))
+        path = os.path.join(folder, f"talk{asked}.db")
+        sexplang.run(program, model=reply, store=path, run_id="talk")
+        payload = sum([len(each.encode()) for each in messages]) + answered
+        name = f"{options.turns} turns of {asked} and {answered} characters"
+        store = open_store(path)
+        is_within &= told(name, [store.size() / payload], SPACE)
+        store.close()
+        told("  with room for a snapshot", [os.path.getsize(path) / payload])
+    return is_within
 
 
 def measure_others(folder: str, options: argparse.Namespace) -> bool:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sexplang.api import (
+        CurrentRequest,
         Diagnostic,
         Diagnostics,
         Done,
@@ -32,12 +33,15 @@ if TYPE_CHECKING:
         TaskResult,
         Withdrawn,
         adispatch,
+        aresume,
         arun,
         build,
         check,
+        current_request,
         dispatch,
         error,
         freeze,
+        replay,
         result,
         resume,
         run,
@@ -64,6 +68,7 @@ _COMPONENTS = (
 
 __all__ = [
     "AtomicTaskExecutor",
+    "CurrentRequest",
     "Diagnostic",
     "Diagnostics",
     "Dispatcher",
@@ -91,12 +96,15 @@ __all__ = [
     "TaskSystem",
     "Withdrawn",
     "adispatch",
+    "aresume",
     "arun",
     "build",
     "check",
+    "current_request",
     "dispatch",
     "error",
     "freeze",
+    "replay",
     "result",
     "resume",
     "run",

@@ -2,11 +2,12 @@
 
 from sexplang.api.memory_index import Memory
 from sexplang.api.program_source import build, check
-from sexplang.api.python_values import TaskResult, error, result
-from sexplang.api.runner import arun, freeze, resume, run, start, thaw
+from sexplang.api.python_values import TaskResult, error, replay, result
+from sexplang.api.runner import aresume, arun, freeze, resume, run, start, thaw
 from sexplang.api.task_dispatch import adispatch, dispatch
 from sexplang.machine import Done, Failed, Limits, Outcome, Suspended
 from sexplang.runtime import Permissions
+from sexplang.runtime.driver.current_request import CurrentRequest, current_request
 from sexplang.runtime.driver.events import (
     Event,
     Finished,
@@ -23,6 +24,7 @@ from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
 
 __all__ = [
+    "CurrentRequest",
     "Diagnostic",
     "Diagnostics",
     "Done",
@@ -45,12 +47,15 @@ __all__ = [
     "TaskResult",
     "Withdrawn",
     "adispatch",
+    "aresume",
     "arun",
     "build",
     "check",
+    "current_request",
     "dispatch",
     "error",
     "freeze",
+    "replay",
     "result",
     "resume",
     "run",

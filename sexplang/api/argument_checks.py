@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sexplang.machine import Limits
 from sexplang.runtime import Permissions
+from sexplang.runtime.journal.doubts import DECISIONS
 from sexplang.terms.classes.node import attributes
 from sexplang.terms.program import Program
 from sexplang.terms.quota import MOST_DEPTH
@@ -122,6 +123,19 @@ def by_name(what: str, table: Any) -> None:
     for name in table:
         if not isinstance(name, str):
             raise TypeError(f"the names in {what} are str, not {type(name).__name__}")
+
+
+def decision(what: str, given: Any) -> None:
+    """Check a decision on requests in doubt. Raises TypeError."""
+    if given not in DECISIONS:
+        raise unfit(what, "'safe', 'ask' or 'never'", given)
+
+
+def decisions(what: str, given: Any) -> None:
+    """Check a table of decisions. Raises TypeError."""
+    by_name(what, given)
+    for name, each in (given or {}).items():
+        decision(f"{what}[{name!r}]", each)
 
 
 def table(what: str, given: Any) -> None:

@@ -34,10 +34,7 @@ def tools_of(given: Iterable[Function] | Functions) -> dict[str, Tool]:
 
     Raises Diagnostics for a function that cannot be a tool.
     """
-    if isinstance(given, Mapping):
-        named = list(given.items())
-    else:
-        named = [(_name(function), function) for function in given]
+    named = name_functions(given)
     if not named:
         return {}
     from sexplang.tasks.turns.tools import BUILT_IN
@@ -52,6 +49,13 @@ def tools_of(given: Iterable[Function] | Functions) -> dict[str, Tool]:
             raise bad_function(name, "two tools have this name", 'name them: tools={"name": f}')
         tools[name] = _tool(name, function)
     return tools
+
+
+def name_functions(given: Iterable[Function] | Functions) -> list[tuple[str, Function]]:
+    """Return the functions of tools with their names. Raises Diagnostics for one without a name."""
+    if isinstance(given, Mapping):
+        return list(given.items())
+    return [(_name(function), function) for function in given]
 
 
 def _name(function: Function) -> str:

@@ -5,7 +5,7 @@ A TaskResult is an object on both sides.
 
 import inspect
 from collections.abc import Callable, Generator, Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from sexplang.api import argument_checks
 from sexplang.api.python_arguments import converter_of
@@ -19,6 +19,9 @@ from sexplang.terms.effect import Request
 from sexplang.terms.task import error_of, error_record
 from sexplang.terms.values.boundary import holds_itself, plain, value_of, writable_value
 from sexplang.terms.values.value import Fault, Operation, Primitive, Value
+
+if TYPE_CHECKING:
+    from sexplang.runtime.journal.doubts import Decision
 
 
 @frozen
@@ -236,6 +239,34 @@ def performer(name: str, function: Function) -> Performer:
         return reply_with(lambda: function(*convert(given)))
 
     return perform
+
+
+_REPLAY = "__sexplang_replay__"
+"""The attribute of a function that holds its decision."""
+
+_F = TypeVar("_F", bound=Function)
+
+
+def replay(decision: "Decision") -> Callable[[_F], _F]:
+    """Return a decorator for the function of an effect or a tool. It says what `resume` does with a
+    call that was under way when the process ended, and may have been done.
+
+    `"safe"` calls the function again, `"never"` fails the call with the reason `in-doubt`, `"ask"`
+    lets a person decide, which is what happens without it. `replay=` of `resume` precedes it.
+    """
+    argument_checks.decision("decision", decision)
+
+    def mark(function: _F) -> _F:
+        setattr(function, _REPLAY, decision)
+        return function
+
+    return mark
+
+
+def list_decisions(functions: Functions, prefix: str = "") -> "dict[str, Decision]":
+    """Return the decisions of the functions that have one, by name."""
+    found = {f"{prefix}{name}": getattr(each, _REPLAY, None) for name, each in functions.items()}
+    return {name: decision for name, decision in found.items() if decision is not None}
 
 
 def reply_with(call: Callable[[], Any], made: Callable[[Any], Value] = value_with_classes) -> Any:

@@ -2,7 +2,8 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -13,8 +14,8 @@ from sexplang.api.inputs import values_of
 from sexplang.api.mcp_servers import Described, RunServers
 from sexplang.api.performer_table import Model, make_performers, models_of
 from sexplang.api.program_source import build
-from sexplang.api.python_tools import Tool, tools_of
-from sexplang.api.python_values import Function, Functions, bad_function, value
+from sexplang.api.python_tools import Tool, name_functions, tools_of
+from sexplang.api.python_values import Function, Functions, bad_function, list_decisions, value
 from sexplang.guards.secrets import (
     Concealment,
     credentials_of,
@@ -27,16 +28,19 @@ from sexplang.guards.secrets import (
 from sexplang.machine import Failed, Limits, Outcome, Suspended, state_of
 from sexplang.package.zone_use import ZoneUse
 from sexplang.runs import assembly
-from sexplang.runtime import Journal, Permissions, Refusal
+from sexplang.runtime import Permissions, Refusal
+from sexplang.runtime.driver.current_request import AttemptHistory, make_history
 from sexplang.runtime.driver.deadlines import continue_waits
 from sexplang.runtime.driver.events import Event
+from sexplang.runtime.journal.journal import Journal, make_run_id
+from sexplang.runtime.journal.json_lines import record_to
 from sexplang.runtime.journal.redaction import clean
 from sexplang.runtime.memory.index_paths import discover_index
 from sexplang.runtime.models import check_models, warm_up, with_default
 from sexplang.runtime.models.prices import choose_windows
 from sexplang.runtime.traces import Target, TraceSettings, is_wanted, start_trace
 from sexplang.runtime.traces.recording_sink import RecordingSink
-from sexplang.terms.classes.node import evolve, frozen
+from sexplang.terms.classes.node import evolve, field, frozen
 from sexplang.terms.model.roles import ALL, Models
 from sexplang.terms.program import Program
 from sexplang.terms.run_terms import RateBook, Terms
@@ -45,6 +49,7 @@ from sexplang.terms.values.value import Fault
 
 if TYPE_CHECKING:
     from sexplang.runs.durable_run import ResumedRun
+    from sexplang.runtime.journal.doubts import Decision
     from sexplang.runtime.journal.stored_journal import StoredJournal
     from sexplang.runtime.traces.tree import Trace
 
@@ -53,13 +58,17 @@ Tools: TypeAlias = Iterable[Function] | Functions
 Watch: TypeAlias = Callable[[Event], None]
 
 
+def _repeatable(tools: Tools) -> Tools:
+    return list(tools) if isinstance(tools, Iterator) else tools
+
+
 @frozen
 class Settings:
     """The arguments of `run` beside the program."""
 
     inputs: Mapping[str, Any] | None
     model: Model | None
-    tools: Tools
+    tools: Tools = field(converter=_repeatable)
     effects: Functions | None
     primitives: Functions | None
     permissions: Permissions | None
@@ -86,6 +95,11 @@ class StartedRun:
     journal: Journal
     trace: "Trace | None"
     storage: "StoredJournal | None" = None
+
+    @property
+    def history(self) -> AttemptHistory:
+        """What other processes have attempted."""
+        return make_history(self.journal, self.storage)
 
     def __enter__(self) -> "StartedRun":
         return self
@@ -148,6 +162,39 @@ def program_of(source: Runnable, given: Settings) -> Program | Suspended:
     )
 
 
+@contextmanager
+def open_resumed(
+    program: Program | Suspended,
+    run_id: str,
+    store: str | os.PathLike[str],
+    replay: "Mapping[str, Decision] | None",
+    given: Settings,
+    servers: RunServers,
+) -> "Iterator[ResumedRun]":
+    """Give a run of a store as its process left it; close the store in the end. Raises Failed."""
+    from sexplang.runs.durable_run import resume_run
+    from sexplang.runtime.journal.run_store import open_store
+
+    argument_checks.place("store", store)
+    argument_checks.decisions("replay", replay)
+    if isinstance(program, Suspended):
+        raise argument_checks.wrong("source", "a program; its run is in the store", program)
+    declared = {
+        **list_decisions(given.effects or {}),
+        **list_decisions(dict(name_functions(given.tools)), "tool:"),
+        **({} if servers.servers is None else servers.servers.list_decisions()),
+    }
+    try:
+        kept = open_store(os.path.abspath(store), must_exist=True)
+        try:
+            run = kept.find(run_id)
+            yield resume_run(kept, run, program, replay=replay, declared=declared)
+        finally:
+            kept.close()
+    except Refusal as refusal:
+        raise Failed(refusal.error) from None
+
+
 def begin(
     program: Program | Suspended,
     allowed: Permissions,
@@ -189,10 +236,10 @@ def begin(
         )
     storage = None if resumed is None else resumed.storage
     if resumed is None and given.store is not None and terms is not None:
-        storage, given = _keep(given, program, terms)
+        storage, given = _keep(given, program, terms.folder)
     journal = _journal(given, zones, storage, 0.0 if resumed is None else resumed.clock)
-    if terms is not None and given.record is not None:
-        journal.note({"terms": terms.plain()})
+    if terms is not None:
+        journal.begin(terms)
     outcome: Outcome
     if resumed is not None:
         outcome = resumed.outcome
@@ -235,6 +282,8 @@ def begin(
             servers=serving.servers,
         )
         if resumed is not None:
+            if "model" not in (given.effects or {}):
+                resumed.advance_scripts(performers["model"], models)
             performers = resumed.perform_with(performers)
         elif isinstance(program, Suspended) and program.passed:
             performers = continue_waits(performers, program.passed, program.passed)
@@ -281,15 +330,15 @@ def make_terms(
     )
 
 
-def _keep(given: Settings, program: Any, terms: Terms) -> "tuple[StoredJournal, Settings]":
+def _keep(given: Settings, program: Any, folder: str) -> "tuple[StoredJournal, Settings]":
     """Return the storage of a new run, and the settings with its id."""
     from sexplang.runs.durable_run import Keeping, keep_run
 
-    id = given.run_id or os.urandom(8).hex()
+    id = given.run_id or make_run_id()
     assert given.store is not None
     name = os.path.basename(program.sources[0].name) if program.sources else "program"
-    keeping = Keeping(os.path.abspath(given.store), id, terms.folder or os.getcwd(), name)
-    return keep_run(terms, keeping), evolve(given, run_id=id)
+    keeping = Keeping(os.path.abspath(given.store), id, folder or os.getcwd(), name)
+    return keep_run(keeping), evolve(given, run_id=id)
 
 
 def _trace(
@@ -346,12 +395,13 @@ def _tell_unnamed(program: Program, given: Settings) -> None:
 def _journal(
     given: Settings, zones: ZoneUse, storage: "StoredJournal | None", clock: float
 ) -> Journal:
-    named: dict[str, Any] = {} if given.run_id is None else {"run_id": given.run_id}
-    storages = () if storage is None else (storage,)
     try:
-        return Journal(record=given.record, zones=zones, storages=storages, clock=clock, **named)
+        journal = record_to(given.record, given.run_id)
     except Refusal as refusal:
         raise Failed(refusal.error) from None
+    journal.zones, journal.clock = zones, clock
+    journal.storages += () if storage is None else (storage,)
+    return journal
 
 
 def _list_input_files(outcome: Outcome, inputs: Mapping[str, Any] | None) -> tuple[Path, ...]:

@@ -18,6 +18,7 @@ from sexplang.api.run_start import (
     definitions,
     look_around,
     make_terms,
+    open_resumed,
     program_of,
 )
 from sexplang.guards.interrupt import interruptible
@@ -25,7 +26,7 @@ from sexplang.guards.secrets import KNOWN, look, redact_text, silence
 from sexplang.machine import Failed, Limits, Outcome, Suspended
 from sexplang.package.zone_use import observe_zones
 from sexplang.runs import assembly
-from sexplang.runtime import Permissions, Refusal, adrive, drive
+from sexplang.runtime import Permissions, adrive, drive
 from sexplang.runtime.driver.listeners import Listeners, listen
 from sexplang.runtime.traces import Target
 from sexplang.terms.classes.node import evolve
@@ -80,7 +81,8 @@ def run(
     - `memory`: the index that `search-memory` looks into, a Memory or its file; by default the one
       of the project that the program lies in.
     - `mcp`: servers by name, whose tools are then called `NAME:TOOL`: a command line, an address,
-      or a table `{"command" "args" "env"}` or `{"url"}`, maybe with `"timeout"`, in seconds.
+      or a table `{"command" "args" "env"}` or `{"url"}`, maybe with `"timeout"`, in seconds, and
+      `"replay"`, a decision for each tool, as the decorator `replay` takes it.
     - `record`: a new file for every request and reply, one JSON document to a line.
     - `on_event`: called with each Event as it happens, or a list of such functions, of which an
       EventQueue is one. `event_content`: they see what is sent and said.
@@ -123,6 +125,7 @@ def run(
                     single_flight=single_flight,
                     on_event=watch,
                     trace=ready.trace,
+                    history=ready.history,
                 )
             ready.finish(outcome)
     finally:
@@ -181,6 +184,7 @@ async def arun(
                         single_flight=single_flight,
                         on_event=watch,
                         trace=ready.trace,
+                        history=ready.history,
                     )
                 ready.finish(outcome)
     finally:
@@ -217,57 +221,106 @@ def resume(
 
     - `replay`: what becomes of a request that was under way when the process ended and may have
       been performed, by request id, `tool:NAME`, operation or `*`: `"safe"` performs it again,
-      `"never"` fails it with the reason `in-doubt`, `"ask"` raises. Calls of models, questions and
-      output are safe by default; scripts, writes, tools and effects ask.
+      `"never"` fails it with the reason `in-doubt`, `"ask"` raises. By default it is what the
+      function says with the decorator `replay`; else calls of models, questions and output are
+      safe, and scripts, writes, tools and effects ask.
 
     Raises Diagnostics if it is no program, and Failed: `unknown-run`, `run-ended`, `run-busy`,
     `program-changed`, `in-doubt`, or the error that ended the run.
     """
-    from sexplang.runs.durable_run import resume_run
-    from sexplang.runtime.journal.run_store import open_store
-
     given = Settings(
         *(None, model, tools, effects, primitives, permissions, None, None),
         *(memory, mcp, None, run_id, trace, traceparent),
     )
     argument_checks.drive_options(parallel, single_flight, on_event, event_content)
-    argument_checks.place("store", store)
     made = instance_maker(returns)
     program, allowed = program_of(source, given), permissions_for(source, permissions)
-    if isinstance(program, Suspended):
-        raise argument_checks.wrong("source", "a program; its run is in the store", source)
-    try:
-        kept = open_store(os.path.abspath(store), must_exist=True)
-    except Refusal as refusal:
-        raise Failed(refusal.error) from None
     servers = make_servers(mcp, allowed)
     try:
-        resumed = resume_run(kept, kept.find(run_id), program, replay=replay)
-        given = evolve(given, run_id=resumed.run.id)
-        described = servers.describe(program)
-        with (
-            interruptible(),
-            observe_zones() as zones,
-            listen(on_event, event_content) as watch,
-            begin(program, allowed, given, servers, described, watch, zones, resumed) as ready,
-        ):
-            outcome = ready.outcome
-            if isinstance(outcome, Suspended):
-                outcome = drive(
-                    outcome,
-                    ready.performers,
-                    journal=ready.journal,
-                    parallel=parallel,
-                    single_flight=single_flight,
-                    on_event=watch,
-                    trace=ready.trace,
-                )
-            ready.finish(outcome)
-    except Refusal as refusal:
-        raise Failed(refusal.error) from None
+        with open_resumed(program, run_id, store, replay, given, servers) as resumed:
+            given = evolve(given, run_id=resumed.run.id)
+            described = servers.describe(program)
+            with (
+                interruptible(),
+                observe_zones() as zones,
+                listen(on_event, event_content) as watch,
+                begin(program, allowed, given, servers, described, watch, zones, resumed) as ready,
+            ):
+                outcome = ready.outcome
+                if isinstance(outcome, Suspended):
+                    outcome = drive(
+                        outcome,
+                        ready.performers,
+                        journal=ready.journal,
+                        parallel=parallel,
+                        single_flight=single_flight,
+                        on_event=watch,
+                        trace=ready.trace,
+                        history=ready.history,
+                    )
+                ready.finish(outcome)
     finally:
-        kept.close()
         servers.close()
+    return made(result(outcome))
+
+
+async def aresume(
+    source: Runnable,
+    run_id: str,
+    *,
+    store: str | os.PathLike[str],
+    replay: "Mapping[str, Decision] | None" = None,
+    model: Model | None = None,
+    tools: Tools = (),
+    effects: Functions | None = None,
+    primitives: Functions | None = None,
+    permissions: Permissions | None = None,
+    memory: str | os.PathLike[str] | None = None,
+    mcp: Mapping[str, Any] | None = None,
+    on_event: Listeners | None = None,
+    event_content: bool = False,
+    parallel: int = 16,
+    single_flight: bool = False,
+    trace: "Target | None" = None,
+    traceparent: str | None = None,
+    returns: Any = None,
+) -> Any:
+    """`resume` for a caller with an event loop of asyncio or trio.
+
+    Async functions run in that loop. If the call is cancelled, so is the program; its `finally`
+    bodies still run, and the run can be resumed again.
+    """
+    given = Settings(
+        *(None, model, tools, effects, primitives, permissions, None, None),
+        *(memory, mcp, None, run_id, trace, traceparent),
+    )
+    argument_checks.drive_options(parallel, single_flight, on_event, event_content)
+    made = instance_maker(returns)
+    program, allowed = program_of(source, given), permissions_for(source, permissions)
+    servers = make_servers(mcp, allowed)
+    try:
+        with open_resumed(program, run_id, store, replay, given, servers) as resumed:
+            given = evolve(given, run_id=resumed.run.id)
+            described = await servers.adescribe(program)
+            with observe_zones() as zones, listen(on_event, event_content) as watch:
+                async with begin(
+                    program, allowed, given, servers, described, watch, zones, resumed
+                ) as ready:
+                    outcome = ready.outcome
+                    if isinstance(outcome, Suspended):
+                        outcome = await adrive(
+                            outcome,
+                            ready.performers,
+                            journal=ready.journal,
+                            parallel=parallel,
+                            single_flight=single_flight,
+                            on_event=watch,
+                            trace=ready.trace,
+                            history=ready.history,
+                        )
+                    ready.finish(outcome)
+    finally:
+        await servers.aclose()
     return made(result(outcome))
 
 

@@ -20,9 +20,13 @@ HEADERS = ("_HEADERS",)
 """Endings of variables' names whose values are headers."""
 
 
+IDEMPOTENCY_KEY = "SEXPLANG_IDEMPOTENCY_KEY"
+"""The variable of scripts that holds the key of their request. It is no credential."""
+
+
 def is_named(name: str, endings: tuple[str, ...]) -> bool:
     """Return whether a variable's name has such an ending, in any case; `TOKEN` alone has it."""
-    return f"_{name.upper()}".endswith(endings)
+    return name != IDEMPOTENCY_KEY and f"_{name.upper()}".endswith(endings)
 
 
 def growth() -> Callable[[], int]:

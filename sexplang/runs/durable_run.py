@@ -30,12 +30,15 @@ from sexplang.runtime.journal.run_store import (
     refuse_busy,
 )
 from sexplang.runtime.journal.stored_journal import StoredJournal, StoredRows, read_rows
+from sexplang.runtime.models import is_scripted
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import dump, load
+from sexplang.terms.model.roles import Models
 from sexplang.terms.program import Program
 from sexplang.terms.run_terms import RateBook, Terms, read_terms
+from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Fault
 
 DAYS = 30
@@ -61,10 +64,11 @@ class Keeping:
     bytes: int = BYTES
 
 
-def keep_run(terms: Terms, keeping: Keeping) -> StoredJournal:
+def keep_run(keeping: Keeping) -> StoredJournal:
     """Return the storage of a new run. The store is opened at its first commit."""
 
-    def begin() -> tuple[RunStore, StoredRun]:
+    def open_run(terms: Terms | None) -> tuple[RunStore, StoredRun]:
+        assert terms is not None
         store = open_store(keeping.path)
         try:
             told = dump(redact(terms.plain()) | {"run": keeping.run_id})
@@ -79,7 +83,7 @@ def keep_run(terms: Terms, keeping: Keeping) -> StoredJournal:
             keeping.on_opened(store, run)
         return store, run
 
-    return StoredJournal(begin, freeze_outcome, keeping.on_failure)
+    return StoredJournal(open_run, freeze_outcome, keeping.on_failure)
 
 
 def prune(store: RunStore, days: float = DAYS, most: int = BYTES) -> int:
@@ -118,6 +122,18 @@ class ResumedRun:
     """The number of replies that come from the journal."""
     doubts: tuple[Doubt, ...]
     _begun: Mapping[str, tuple[float, float, int]]
+    _read_rows: Callable[[], StoredRows]
+
+    def advance_scripts(self, perform: Performer, models: Models) -> None:
+        """Let scripted models give away the replies that the journal has. `perform` performs
+        `model`."""
+        if not any(name.startswith("scripted:") for name in models.models()):
+            return
+        for row in self._read_rows().rows:
+            is_served = row.failed or (row.model or "").startswith("scripted:")
+            if row.operation == "model" and is_served and is_scripted(row.arguments[0], models):
+                with suppress(Refusal):  # the script may have an error, or no more replies
+                    perform(Request(row.id, row.operation, (plain(row.arguments[0]),)))
 
     def perform_with(self, performers: Mapping[str, Performer]) -> dict[str, Performer]:
         """Return performers for the rest of the run: deadlines and sleeps go on, and a request in
@@ -149,6 +165,7 @@ def resume_run(
     program: Program,
     *,
     replay: Mapping[str, Decision] | None = None,
+    declared: Mapping[str, Decision] | None = None,
     held: Callable[[], int] | None = None,
     has_tasks: bool = True,
     on_failure: Callable[[Refusal], None] | None = None,
@@ -157,8 +174,9 @@ def resume_run(
     """Return a run of a store as it stood when its process ended. It is locked until the store is
     closed.
 
-    `replay` are decisions on requests in doubt. Raises a Refusal: `run-ended`, `run-busy`,
-    `program-changed`, `in-doubt`, `bad-store`, `journal-mismatch`.
+    `replay` are a person's decisions on requests in doubt, `declared` those of tools and
+    operations. Raises a Refusal: `run-ended`, `run-busy`, `program-changed`, `in-doubt`,
+    `bad-store`, `journal-mismatch`.
     """
     if not store.lock(run.id):
         raise refuse_busy(run.id)
@@ -171,18 +189,21 @@ def resume_run(
     found, outcome, kept = _restore(store, run, program, terms, held, has_tasks, use_snapshot, book)
     outcome = _compute_begun(outcome, found)
     requests = outcome.requests if isinstance(outcome, Suspended) else ()
-    doubts = find_doubts(requests, found.open, replay or {})
+    doubts = find_doubts(requests, found.open, replay or {}, declared or {})
     undecided = [each for each in doubts if each.decision == "ask"]
     if undecided:
         raise refuse_doubts(run, undecided)
     boot = found.boots + 1
 
-    def begin() -> tuple[RunStore, StoredRun]:
+    def open_run(_: Terms | None) -> tuple[RunStore, StoredRun]:
         return store, run
 
-    storage = StoredJournal(begin, freeze_outcome, on_failure, found.seq, found.before, boot)
+    storage = StoredJournal(open_run, freeze_outcome, on_failure, found.seq, found.before, boot)
     storage.replies, storage.tokens = found.replies, found.tokens
+    storage.usage = {model: list(counts) for model, counts in found.usage.items()}
     storage.open, storage.rates = dict(found.open), dict(found.rates)
+    storage.failures = dict(found.failures)
+    storage.pauses = {id: pause for id, pause in found.pauses.items() if id in found.open}
     book.note = storage.note
     for each in rates:  # looked up, but not kept by the process that ended
         storage.note(each)
@@ -197,8 +218,12 @@ def resume_run(
             "update runs set state = ?, boots = ?, ended = null, error = null where n = ?",
             (RUNNING, boot + 1, run.n),
         )
-    served = found.replies
-    return ResumedRun(run, terms, outcome, storage, found.clock, served, doubts, found.open)
+
+    def read_again() -> StoredRows:
+        return read_rows(store, run, whole=True)
+
+    given = outcome, storage, found.clock, found.replies, doubts, found.open
+    return ResumedRun(run, terms, *given, read_again)
 
 
 def _compute_begun(outcome: Outcome, found: StoredRows) -> Outcome:

@@ -4,8 +4,8 @@ from sexplang.guards.secrets import silence
 from sexplang.machine import Done, Failed, Outcome, Suspended, advance, state_of
 from sexplang.runs import assembly
 from sexplang.runs.durable_run import read_header
-from sexplang.runtime import Journal
 from sexplang.runtime.journal.fold import find_slice, fold_steps
+from sexplang.runtime.journal.json_lines import record_to
 from sexplang.runtime.journal.rows import CUT
 from sexplang.runtime.journal.run_store import DONE, FAILED, RunStore, StoredRun
 from sexplang.runtime.journal.stored_journal import NO_REPLIES, read_rows
@@ -39,7 +39,7 @@ def export_run(
     outcome = assembly.begin(
         program, terms, has_tasks=has_tasks, traced=True, conceal=silence, slice=slice, book=book
     )
-    journal, times = Journal(run.id, to), _Times(run.began)
+    journal, times = record_to(to, run.id), _Times(run.began)
     before = outcome
 
     def go_on(after: Outcome) -> None:
@@ -49,7 +49,7 @@ def export_run(
 
     try:
         trace = Trace(RecordingSink(journal, run.name, terms.models), run.began, times)
-        journal.note({"terms": terms.plain()})
+        journal.begin(terms)
         if found.doubts:
             journal.note({"doubts": found.doubts})
         go_on(outcome)

@@ -1,13 +1,20 @@
 """Runs that are kept in a store, and that go on after an interruption."""
 
+import inspect
 import json
 import sqlite3
+import subprocess
+import sys
 import time
-import zlib
 
+import anyio
 import pytest
+from support import mcp_server
+from support.messages_server import MessagesServer
 
 import sexplang
+from sexplang.runtime.journal import stored_journal
+from sexplang.runtime.journal.compression import decompress
 from sexplang.runtime.journal.run_store import open_store
 from sexplang.runtime.journal.stored_journal import read_rows
 from sexplang.terms.json.tagged import dump, pack
@@ -201,7 +208,7 @@ def test_a_damaged_store_is_refused(tmp_path, table):
     interrupted(store, program, model=["a", "b"])
     column = "header" if table == "runs" else "data"
     with sqlite3.connect(store) as db:
-        db.execute(f"update {table} set {column} = substr({column}, 1, 30)")
+        db.execute(f"update {table} set {column} = substr({column}, 1, 10)")
     assert "bad-store" == reason_of(resumed, store, program, model=["b"], replay={"*": "safe"})
 
 
@@ -271,12 +278,15 @@ def test_no_credential_is_in_a_store(tmp_path, monkeypatch, caplog):
         (define held (list word (act 1) (say word) (attempt (act -1)) (tool "tell" {}) (act 2)))
         (log "warning" held)
         (act 3) (raise (str held))"""
-    at_work = []
+    calls, at_work = [], []
 
     def act(n):
+        calls.append(n)
         at_work.extend(file.read_bytes() for file in tmp_path.glob("runs.db*") if file.is_file())
         if n < 0:
             raise sexplang.error("leaky", f"not with {key}", details={key: [key]})
+        if calls == [1, -1, 2, 3]:
+            raise KeyboardInterrupt
         return {"said": f"{key} {n}", key: n}
 
     def tell() -> str:
@@ -284,18 +294,227 @@ def test_no_credential_is_in_a_store(tmp_path, monkeypatch, caplog):
         return f"told {key}"
 
     replies = [{"tool_use": {"name": "tell", "input": {"n": key}}}, f"said {key}"]
-    given = {"store": store, "effects": {"act": act}, "tools": [tell], "inputs": {"word": key}}
-    given |= {"model": replies, "record": tmp_path / "r.jsonl", "run_id": "r"}
-    with pytest.raises(sexplang.Failed) as failed:
-        sexplang.run(program, **given)
-    with sqlite3.connect(store) as db:
-        (count,) = db.execute("select count(*) from snapshots").fetchone()
-        kept = db.execute("select data from snapshots").fetchall()
-    assert 1 == count
-    texts = [file.read_bytes() for file in tmp_path.iterdir() if file.is_file()]
-    texts += [zlib.decompress(data) for (data,) in kept] + at_work
-    told = [str(failed.value), repr(failed.value.details), caplog.text]
-    texts += [each.encode() for each in told]
-    assert len(texts) >= 12
-    assert not [each for each in texts if key.encode() in each]
-    assert all(b"[redacted]" in each for each in (*texts[:1], caplog.text.encode()))
+    given = {"store": store, "effects": {"act": act}, "tools": [tell], "model": replies}
+    recorded = {"record": tmp_path / "r.jsonl", "inputs": {"word": key}}
+    with pytest.raises(KeyboardInterrupt):
+        sexplang.run(program, run_id="r", **recorded, **given)
+    tables = ("entries", "blobs", "snapshots")
+    for _ in range(2):
+        texts = [file.read_bytes() for file in tmp_path.iterdir() if file.is_file()]
+        with sqlite3.connect(store) as db:
+            for table in tables:
+                kept = [decompress(data) for (data,) in db.execute(f"select data from {table}")]
+                assert kept
+                texts += kept
+        assert not any(key.encode() in text for text in [*texts, *at_work])
+        assert "in-doubt" == reason_of(sexplang.resume, program, "r", **given)
+        with pytest.raises(sexplang.Failed) as failed:
+            sexplang.resume(program, "r", replay={"act": "safe"}, **given)
+        told = [str(failed.value), repr(failed.value.details), caplog.text]
+        assert not any(key in each for each in told)
+        tables = ("entries", "blobs")
+    assert len(at_work) >= 8 and "[redacted]" in caplog.text
+
+
+def stopped_within_a_tool(store, name, program):
+    """Run a program that is interrupted within a tool."""
+
+    def stop(called, inputs):
+        assert name == called
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sexplang.run(program, effects={"tool": stop}, store=store, run_id="r")
+
+
+@pytest.mark.parametrize(
+    ("declared", "decided", "ends"),
+    [
+        (None, {}, "in-doubt"),
+        ("ask", {}, "in-doubt"),
+        ("safe", {}, 20),
+        ("never", {}, 7),
+        ("safe", {"act": "ask"}, "in-doubt"),
+        ("safe", {"*": "never"}, 7),
+        ("never", {"0": "safe"}, 7),
+        ("ask", {"1": "safe"}, 20),
+    ],
+)
+def test_an_effect_says_what_becomes_of_it(tmp_path, declared, decided, ends):
+    """A person's decision precedes that of the function."""
+    store, program = tmp_path / "runs.db", "(act 1) (try (act 2) (catch (e in-doubt) 7))"
+    interrupted(store, program)
+    act = acting([])["act"]
+    act = act if declared is None else sexplang.replay(declared)(act)
+    given = {"store": store, "effects": {"act": act}, "replay": decided}
+    if isinstance(ends, str):
+        assert ends == reason_of(sexplang.resume, program, "r", **given)
+    else:
+        assert ends == sexplang.resume(program, "r", **given)
+
+
+def test_a_tool_says_what_becomes_of_it(tmp_path):
+    """A function says it by a decorator; tools may be given by an iterator."""
+    store, program = tmp_path / "runs.db", '(tool \'echo {word: "a"})'
+    stopped_within_a_tool(store, "echo", program)
+
+    @sexplang.replay("safe")
+    def echo(word: str) -> str:
+        return word
+
+    assert "a" == sexplang.resume(program, "r", store=store, tools=iter([echo]))
+
+
+def test_the_tool_of_a_server_is_declared_in_its_table(tmp_path):
+    store, program = tmp_path / "runs.db", '(tool "demo:add" {a: 1 b: 2})'
+    stopped_within_a_tool(store, "demo:add", program)
+    allowed = sexplang.Permissions(run=[sys.executable])
+    server = {"command": sys.executable, "args": [mcp_server.__file__]}
+    given = {"store": store, "permissions": allowed}
+    asked = {"demo": {**server, "replay": {"other": "safe"}}}
+    assert "in-doubt" == reason_of(sexplang.resume, program, "r", mcp=asked, **given)
+    safe = {"demo": {**server, "replay": {"add": "safe"}}}
+    assert 3 == sexplang.resume(program, "r", mcp=safe, **given)["result"]
+
+
+def test_a_decision_is_one_of_three_words(tmp_path):
+    with pytest.raises(TypeError, match="decision is 'safe', 'ask' or 'never', not 'sometimes'"):
+        sexplang.replay("sometimes")
+    with pytest.raises(TypeError, match=r"replay\['act'\] is 'safe', 'ask' or 'never'"):
+        sexplang.resume("1", "r", store=tmp_path / "runs.db", replay={"act": "twice"})
+
+
+PAUSED = """
+import os, signal, sys
+import sexplang
+
+def stop(event):
+    if isinstance(event, sexplang.Retrying):
+        if sys.argv[3] == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        raise KeyboardInterrupt
+
+ask = sys.argv[4]
+budget = {"tokens": 100_000}
+sexplang.run(ask, model=sys.argv[1], store=sys.argv[2], run_id="r", budget=budget, on_event=stop)
+"""
+ASK = '(model {messages: [{role: "user" content: "a"}]})'
+
+
+@pytest.mark.parametrize("end", ["kill", "interrupt"])
+def test_a_pause_between_attempts_goes_on(tmp_path, end):
+    """From its recorded beginning, and with the attempts that are left."""
+    times = []
+
+    def busy(body):
+        times.append(time.monotonic())
+        return {"status": 429, "headers": {"retry-after": "2"}}
+
+    with MessagesServer(busy, busy, busy, "ok") as server:
+        model, store = f"{server.url}#m", tmp_path / "runs.db"
+        words = [sys.executable, "-c", PAUSED, model, str(store), end, ASK]
+        assert 0 != subprocess.run(words, capture_output=True, timeout=60).returncode
+        heard = []
+        given = {"model": model, "store": store, "on_event": heard.append}
+        assert "llm_error" == reason_of(sexplang.resume, ASK, "r", **given)
+    first, second, third = times
+    assert 1.9 < second - first
+    assert 1.9 < third - second
+    assert [2] == [each.attempt for each in heard if isinstance(each, sexplang.Retrying)]
+    assert 3 == rows_of(store).rows[-1].attempts
+
+
+def test_a_call_with_failed_attempts_is_in_doubt(tmp_path):
+    """The row of a failed attempt answers nothing."""
+    cut = {"cut": 3, "then": "end", "content": [{"type": "text", "text": "Tea is wet."}]}
+    with MessagesServer(cut, "ok") as server:
+        model, store = f"{server.url}#m", tmp_path / "runs.db"
+        words = [sys.executable, "-c", PAUSED, model, str(store), "kill", ASK]
+        assert 0 != subprocess.run(words, capture_output=True, timeout=60).returncode
+        assert ["attempt"] == [row.operation for row in rows_of(store).rows]
+        assert "in-doubt" == reason_of(
+            sexplang.resume, ASK, "r", model=model, store=store, replay={"model": "ask"}
+        )
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_run_goes_on_in_an_event_loop(tmp_path, backend):
+    """A resumption that is cancelled leaves a run that goes on."""
+    store, began = tmp_path / "runs.db", []
+    interrupted(store)
+
+    async def slow(n):
+        began.append(n)
+        await anyio.sleep(0.01 if len(began) > 2 else 60)
+        return n * 10
+
+    given = {"store": store, "effects": {"act": slow}, "replay": {"act": "safe"}}
+
+    async def main():
+        with anyio.move_on_after(0.2) as scope:
+            await sexplang.aresume(STEPS, "r", **given)
+        assert scope.cancelled_caught
+        with pytest.raises(sexplang.Failed) as failed:
+            await sexplang.aresume(STEPS, "r", **{**given, "replay": {}})
+        assert "in-doubt" == failed.value.reason
+        began.append("again")
+        return await sexplang.aresume(STEPS, "r", **given)
+
+    assert [10, 20, 30] == anyio.run(main, backend=backend)
+    assert [2, "again", 2, 3] == began
+
+
+def test_both_resumptions_take_the_same():
+    assert inspect.signature(sexplang.resume) == inspect.signature(sexplang.aresume)
+
+
+TASKS = [f'(defatom {name} (params x) (instructions "{{{{x}}}}"))' for name in ("say", "sing")]
+TALK = " ".join(TASKS) + "[(say 1) (sing 2) (say 3) (act 2) (say 4) (sing 5)]"
+
+
+@pytest.mark.parametrize("kind", ["list", "file", "rules"])
+@pytest.mark.parametrize("has_snapshots", [False, True])
+def test_a_script_goes_on_behind_the_replies_that_were_served(
+    tmp_path, monkeypatch, kind, has_snapshots
+):
+    """For each task, also from a snapshot."""
+    if has_snapshots:
+        monkeypatch.setattr(stored_journal, "LEAST_SECONDS", 0)
+        monkeypatch.setattr(stored_journal, "SNAPSHOT_SHARE", 0)
+    script = ["a", "b", "c"]
+    if kind == "rules":
+        script = [
+            {"task": "say", "reply": "a", "times": 1},
+            {"task": "say", "reply": "b", "times": 1},
+        ]
+        script += [{"task": "sing", "reply": "a", "times": 1}]
+        script += [{"task": "say", "reply": "c"}, {"task": "sing", "reply": "b"}]
+    model = script
+    if kind != "list":
+        (tmp_path / "script.json").write_text(json.dumps(script))
+        model = {"default": f"scripted:{tmp_path / 'script.json'}"}
+    store = tmp_path / "runs.db"
+
+    def act(n):
+        raise SystemExit  # like a kill, it leaves no row
+
+    with pytest.raises(SystemExit):
+        sexplang.run(TALK, model=model, effects={"act": act}, store=store, run_id="r")
+    told = resumed(store, TALK, model=model, replay={"act": "safe"})
+    assert (["a", "a", "b", 20, "c", "b"], [2]) == told
+
+
+def test_another_model_is_not_asked_for_what_was_served(tmp_path):
+    """Neither one that takes the place of a script, nor a function beside it."""
+    store, asked = tmp_path / "runs.db", []
+    interrupted(store, TALK, model=["a", "b", "c"])
+
+    def model(payload):
+        asked.append(payload)
+        return "m"
+
+    given = {"model": ["a", "b", "c"], "replay": {"act": "safe"}}
+    assert (["a", "a", "b", 20, "m", "m"], [2]) == resumed(
+        store, TALK, **given, effects={"model": model}
+    )
+    assert 2 == len(asked)

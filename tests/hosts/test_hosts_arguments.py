@@ -69,7 +69,7 @@ def test_options_have_one_list():
     configuration alone says is an option."""
     names = {option.name for option in RUN_OPTIONS}
 
-    beside = {"file", "folder", "inputs", "way", "models"}
+    beside = {"file", "folder", "inputs", "task", "places", "way", "models"}
     assert set(Settings.__annotations__) - beside == names
 
 

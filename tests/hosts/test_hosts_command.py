@@ -203,7 +203,8 @@ def test_a_recording_is_made_also_when_nothing_is_asked(folder):
     assert "2\n" == sexplang("run", "-e", "(+ 1 1)", "--record", record).stdout
     header, *notes = map(json.loads, record.read_text().splitlines())
     assert "sexplang-journal" in header
-    assert ["begins", "terms", "ends"] == [next(iter(note)) for note in notes]
+    assert header["terms"]["sources"]
+    assert ["begins", "ends"] == [next(iter(note)) for note in notes]
     assert 1 == sexplang("run", "-e", "1", "--record", folder / "none" / "x").returncode
 
 

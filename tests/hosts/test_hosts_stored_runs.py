@@ -9,6 +9,7 @@ import time
 
 import pytest
 from support.command import SEXPLANG
+from support.messages_server import MessagesServer
 
 PROGRAM = """
 (define (step i) (begin (run-script "sh" ["-c" "echo $0 >>out; sleep 0.2" (str i)]) i))
@@ -29,11 +30,24 @@ def command(folder, *words, **more):
     )
 
 
-def killed(folder, number, done=2):
+RUN = ("run", "p.sexp", "--allow-run", "sh")
+
+
+def killed(folder, number, done=2, words=RUN, given=""):
     """Run the program and end its process when it has done some steps."""
     env = {**os.environ, "SEXPLANG_STORE": str(folder / "runs.db")}
-    words = [*SEXPLANG, "run", "p.sexp", "--allow-run", "sh"]
-    with subprocess.Popen(words, cwd=folder, env=env, text=True, stderr=subprocess.PIPE) as run:
+    (folder / "given").write_text(given)
+    with (
+        (folder / "given").open() as stdin,
+        subprocess.Popen(
+            [*SEXPLANG, *words],
+            cwd=folder,
+            env=env,
+            text=True,
+            stdin=stdin,
+            stderr=subprocess.PIPE,
+        ) as run,
+    ):
         until = time.monotonic() + 30
         while len(steps(folder)) < done and time.monotonic() < until:
             time.sleep(0.01)
@@ -133,3 +147,87 @@ def test_a_report_is_made_of_a_kept_run(folder):
         del told["seconds"]
     assert recorded == kept
     assert 4 == len(steps(folder))
+
+
+TALLY = """
+<task name="tally" type="atomic">
+  <description>Counts.</description>
+  <params><param name="text" type="string">What.</param></params>
+  <instructions>Count {{text}}</instructions>
+  <allowed_tools><tool>system:run_script</tool></allowed_tools>
+</task>
+"""
+STEP = "echo x >>out; sleep 0.3; echo counted"
+CALL = {"name": "system_run_script", "input": {"command": "sh", "args": ["-c", STEP]}}
+REPLIES = [{"tool_use": CALL}, "One."]
+TASK = ("task", "tally", "text=tea", "--model", "scripted:replies.json", "--allow-run", "sh")
+
+
+@pytest.fixture
+def tally(folder):
+    """The folder with a template and a model that calls a script."""
+    (folder / "tally.xml").write_text(TALLY)
+    (folder / "replies.json").write_text(json.dumps(REPLIES))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "name", "value"),
+    [
+        (TASK[1:5], "", "tally", "One."),
+        (("system:run_script", "command=sh", f'args=["-c", "{STEP}"]'), "", None, "counted"),
+        ((f'(begin (run-script "sh" ["-c" "{STEP}"]) text)', "text=-"), "tea", "task", "tea"),
+    ],
+)
+def test_a_killed_task_goes_on(tally, words, given, name, value):
+    """With its inputs, which are not read again, and the shape of its result."""
+    killed(tally, signal.SIGKILL, 1, ("task", *words, "--allow-run", "sh"), given)
+    (told,) = json.loads(command(tally, "runs", "list", "--json").stdout)
+    assert (name or words[0], "interrupted") == (told["name"], told["state"])
+    shown = json.loads(command(tally, "runs", "show", told["id"], "--json").stdout)
+    assert ["sexplang", "task", *words] == shown["command"][: 2 + len(words)]
+    done = command(tally, "runs", "resume", told["id"], "--again", "*", "--json")
+    assert (0, value) == (done.returncode, json.loads(done.stdout)["content"].strip())
+    assert ["x", "x"] == steps(tally)
+    assert 0 == command(tally, "runs", "report", told["id"]).returncode
+
+
+def test_a_task_that_is_gone_does_not_go_on(tally):
+    killed(tally, signal.SIGKILL, 1, TASK)
+    (tally / "tally.xml").unlink()
+    done = command(tally, "runs", "resume", id_of(tally))
+    assert (1, True) == (done.returncode, "no task or tool called `tally`" in done.stderr)
+
+
+def test_a_task_takes_the_options_of_kept_runs(folder):
+    typed = ("task", '(run-script "true")', "--allow-run", "true")
+    assert "" == command(folder, *typed, "--no-record").stderr
+    assert not (folder / "runs.db").exists()
+    command(folder, *typed, "--store", "other.db", "--run-id", "night")
+    listed = command(folder, "runs", "list", "--store", "other.db").stdout
+    assert listed.startswith("night ")
+    refused = command(folder, *typed, "--preview", "--run-id", "night")
+    assert (2, True) == (refused.returncode, "leave out --run-id" in refused.stderr)
+
+
+def test_what_an_interrupted_run_has_cost_is_told(folder):
+    """In dollars where all prices are known: of what an earlier process has asked, too."""
+    usage = {"input_tokens": 100_000, "output_tokens": 20_000}
+    said = {"content": [{"type": "text", "text": "x"}], "usage": usage}
+    call = '(model {messages: [{role: "user" content: "a"}]})'
+    step = f'(run-script "sh" ["-c" "{STEP}"])'
+    with MessagesServer(said) as server:
+        ask = f"(begin {call} {step} {call} {step} 1)"
+        model = ("--model", f"{server.url}#claude-haiku-4-5")
+        words = ("run", "-e", ask, "--allow-run", "sh", *model)
+        told = killed(folder, signal.SIGINT, 1, words)
+        id = id_of(folder)
+        line = rf"run {id} was interrupted after 1 reply \(120,000 tokens, \$0\.2000\); resume"
+        assert re.search(line, told)
+        again = ("runs", "resume", id, "--again", "*")
+        killed(folder, signal.SIGKILL, 3, again)
+        line = rf"run {id} was interrupted after 3 replies \(240,000 tokens, \$0\.4000\); resume"
+        assert re.search(line, command(folder, *words).stderr)
+    assert command(folder, "runs", "list").stdout.splitlines()[-1].endswith("  $0.4000")
+    assert "3 replies, 240,000 tokens, $0.4000\n" in command(folder, "runs", "show", id).stdout
+    assert 0.4 == json.loads(command(folder, "runs", "show", id, "--json").stdout)["usd"]

@@ -10,7 +10,8 @@ from support.engine_server import KEY, engine_url
 from support.messages_server import MessagesServer
 
 from sexplang.machine import Done
-from sexplang.runtime import Endpoint, Journal
+from sexplang.runtime import Endpoint
+from sexplang.runtime.journal.json_lines import record_to
 from sexplang.runtime.models.adapters import local
 from sexplang.runtime.models.adapters.chat_request import build_chat_body
 from sexplang.runtime.models.adapters.local_request import build_request
@@ -113,7 +114,7 @@ class Replay(Scripted):
 
     def run(self, program, payload, *says, journal=None, **settings):
         record = self.folder / f"{len(list(self.folder.iterdir()))}.jsonl"
-        first = Journal(record=record)
+        first = record_to(record)
         super().run(program, payload, *says, journal=first, **settings)
         first.close()
         return drive(program(), table(model=f"replay:{record}", **settings), journal=journal)

@@ -15,6 +15,7 @@ from sexplang.runtime.driver.event_loop import finish
 from sexplang.runtime.driver.events import Finished, Withdrawn
 from sexplang.runtime.driver.run import Run
 from sexplang.runtime.journal.fold import fold
+from sexplang.runtime.journal.json_lines import record_to
 from sexplang.runtime.journal.recording_reader import lines
 from sexplang.terms.json.tagged import unpack
 from sexplang.terms.values.boundary import plain
@@ -375,7 +376,7 @@ def test_a_recording_is_a_model_that_is_as_slow_where_calls_were_withdrawn(body,
     def answer(asked):
         return WHOLE if asked["max_tokens"] == 51 else cut("some text", "silence")
 
-    journal = Journal(record=path)
+    journal = record_to(path)
     outcome, _ = ran([answer], text, budget, journal=journal, endpoint=PATIENT)
     journal.close()
     assert any(row.operation == "cut" for row in journal.rows)

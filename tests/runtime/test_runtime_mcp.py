@@ -503,6 +503,8 @@ def test_a_host_may_be_permitted_with_its_port(serving, address):
         ("a", {"command": "x", "env": {"PATH": "."}}, "what is run"),
         ("a", {"command": "x", "timeout": 0}, "seconds"),
         ("a", {"command": "x", "timeout": True}, "seconds"),
+        ("a", {"command": "x", "replay": "safe"}, "`replay` is a table of texts"),
+        ("a", {"command": "x", "replay": {"t": "twice"}}, '`replay` of `t` is "safe" or "ask"'),
         ("a", {"command": "x", "colour": "red"}, "no `colour`"),
         ("a", {"url": "ftp://h/x"}, "address"),
         ("a", {"url": "http://"}, "address"),

@@ -12,6 +12,7 @@ from support.running import error_of
 
 from sexplang.runtime import Endpoint, Journal, Refusal, Retries, choose_model, drive
 from sexplang.runtime.driver.events import Finished, Retrying, Said, Started
+from sexplang.runtime.journal.json_lines import record_to
 from sexplang.runtime.models.adapters.messages import build_body
 from sexplang.runtime.models.protocols import read_target
 from sexplang.runtime.models.retry import backoff
@@ -149,7 +150,7 @@ def test_the_key_is_never_shown(monkeypatch, tmp_path, item):
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     record = tmp_path / "run.jsonl"
     with MessagesServer(item) as server:
-        journal = Journal(record=record)
+        journal = record_to(record)
         outcome = drive(
             begun(perform("model", ASK)), table(model=f"{server.url}#m"), journal=journal
         )
@@ -220,7 +221,7 @@ def test_the_recorded_rows_are_lines_of_json(tmp_path):
         drive(
             begun(perform("model", ASK)),
             table(model=f"{server.url}#m"),
-            journal=Journal(run_id="r1", record=record),
+            journal=record_to(record, "r1"),
         )
     header, row = map(json.loads, record.read_text().splitlines())
 

@@ -11,7 +11,8 @@ from support.sources import no_files
 
 from sexplang.machine import Done, Limits, start
 from sexplang.pipeline.pipeline import build, meter, tasks
-from sexplang.runtime import Endpoint, Journal, drive
+from sexplang.runtime import Endpoint, drive
+from sexplang.runtime.journal.json_lines import record_to
 from sexplang.terms.source import Source
 from sexplang.terms.values.boundary import plain
 
@@ -54,7 +55,7 @@ def slow():
 def run(text, record=None, replay=None):
     """A run's end, what it printed, its accounts and its rows: recorded, or told from there."""
     program = build(Source("order", ASK + text), no_files)
-    journal, printed = Journal(record=record), []
+    journal, printed = record_to(record), []
     begun = start(program, {}, tasks(), Limits(), {"calls": 100}, meter(lambda: lambda *_: None))
     with MessagesServer(slow()) as server:
         model = f"{server.url}#m" if replay is None else f"replay:{replay}"

@@ -12,8 +12,9 @@ from support.running import error_of
 
 import sexplang
 from sexplang.machine import Done
-from sexplang.runtime import Journal, drive
+from sexplang.runtime import drive
 from sexplang.runtime.driver.events import Retrying
+from sexplang.runtime.journal.json_lines import record_to
 from sexplang.runtime.journal.recording_reader import Entry, read_recording
 from sexplang.runtime.journal.shared_payloads import PayloadRestorer, PayloadShortener
 from sexplang.runtime.traces.recording_sink import RecordingSink
@@ -49,7 +50,7 @@ def test_what_is_said_again_is_read_again(calls):
 
 def test_a_conversation_grows_with_its_turns_not_with_their_square(tmp_path):
     """Each turn adds what is new in it."""
-    journal = Journal(record=tmp_path / "run.jsonl")
+    journal = record_to(tmp_path / "run.jsonl")
     turns = [({"role": "user", "content": f"{at} {'x' * 1000}"}) for at in range(40)]
     script = tmp_path / "script.json"
     script.write_text(json.dumps(["ok"] * 40))
@@ -72,7 +73,7 @@ def test_a_host_records_the_tree_as_well(tmp_path):
 
 def test_attempts_that_failed_are_kept(tmp_path):
     """With their errors, before the row."""
-    journal = Journal(record=tmp_path / "run.jsonl")
+    journal = record_to(tmp_path / "run.jsonl")
     trace = Trace(RecordingSink(journal, "program"))
     error = error_record("TASK_FAILURE", "llm_error", "busy")
 
@@ -91,7 +92,7 @@ def test_attempts_that_failed_are_kept(tmp_path):
 
 def test_a_note_that_finds_no_room_ends_nothing(tmp_path):
     """The next row does: a run is repeated from its rows."""
-    journal = Journal(record=tmp_path / "run.jsonl")
+    journal = record_to(tmp_path / "run.jsonl")
     full = os.open("/dev/full", os.O_WRONLY)
     os.dup2(full, journal.storages[0]._file)
     os.close(full)
@@ -105,7 +106,7 @@ def test_a_note_that_finds_no_room_ends_nothing(tmp_path):
 @pytest.mark.parametrize("version", [1, 4, 5])
 def test_a_recording_of_an_earlier_version_is_not_repeated(tmp_path, version):
     """It is refused by name, with the version of sexplang that repeats it, if one does."""
-    journal = Journal(record=tmp_path / "run.jsonl")
+    journal = record_to(tmp_path / "run.jsonl")
     (tmp_path / "script.json").write_text('["hello"]')
     model = f"scripted:{tmp_path}/script.json"
     drive(begun(perform("model", ASK)), table(model=model), journal=journal)

@@ -4,7 +4,8 @@ import pytest
 from runtime_support import ASK, asked, begun, perform, seq, table
 from support.running import error_of
 
-from sexplang.runtime import Journal, drive
+from sexplang.runtime import drive
+from sexplang.runtime.journal.json_lines import record_to
 from sexplang.terms.model.roles import Models
 
 OTHER = {"messages": ({"role": "user", "content": "Bye?"},)}
@@ -13,7 +14,7 @@ OTHER = {"messages": ({"role": "user", "content": "Bye?"},)}
 def recorded(folder, script, *payloads):
     """A recording of model calls, as the name of a model that replays it."""
     (folder / "script.json").write_text(script)
-    journal = Journal(record=folder / "run.jsonl")
+    journal = record_to(folder / "run.jsonl")
     program = begun(seq(*[perform("model", payload) for payload in payloads]))
     drive(program, table(model=f"scripted:{folder}/script.json"), journal=journal)
     journal.close()
@@ -54,7 +55,7 @@ def test_time_and_chance_are_those_of_the_recording(tmp_path):
     draws = [perform("now"), perform("random"), perform("random", 10**9)]
 
     def driven(*draws, record=None, **options):
-        journal = Journal(record=record)
+        journal = record_to(record)
         ended = drive(begun(seq(*draws)), table(run_id=journal.run_id, **options), journal=journal)
         journal.close()
         return ended, [row.reply for row in journal.rows]

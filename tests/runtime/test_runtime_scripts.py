@@ -70,6 +70,7 @@ def test_a_script_sees_little_of_the_environment(monkeypatch):
     assert "UTC" == seen.pop("TZ")
     assert {*seen} <= {"PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "PWD", "OLDPWD"} | {
         "SHLVL",
+        "SEXPLANG_IDEMPOTENCY_KEY",
         "_",
     }
 

@@ -12,7 +12,8 @@ from runtime_support import begun, finally_, perform, repeat, request, seq, tabl
 from support.running import error_of
 
 from sexplang.machine import Done
-from sexplang.runtime import Journal, Refusal, drive
+from sexplang.runtime import Refusal, drive
+from sexplang.runtime.journal.json_lines import record_to
 from sexplang.runtime.journal.redaction import clean_data
 from sexplang.runtime.journal.rows import digest
 from sexplang.runtime.world import draw_integer
@@ -119,11 +120,11 @@ def test_tools_of_the_host_are_answered():
 def test_a_recording_is_private_and_never_overwritten(tmp_path):
     """Created for its owner alone; an existing one with content is refused."""
     record = tmp_path / "run.jsonl"
-    Journal(record=record).close()
+    record_to(record).close()
 
     assert 0o600 == stat.S_IMODE(record.stat().st_mode)
     with pytest.raises(Refusal) as raised:
-        Journal(record=record)
+        record_to(record)
     assert "file-exists" == raised.value.error.fields["reason"]
 
 
@@ -136,7 +137,7 @@ def test_a_recording_is_of_one_run(tmp_path, monkeypatch, moment):
 
     def record():
         try:
-            kept.append(Journal(record=path))
+            kept.append(record_to(path))
         except Refusal as refusal:
             refused.append(refusal.error.fields["reason"])
 
@@ -151,26 +152,27 @@ def test_a_recording_is_of_one_run(tmp_path, monkeypatch, moment):
     record()
 
     assert ["file-exists"] == refused
-    assert 1 == len(kept) == len(path.read_text().splitlines())
     kept[0].close()
+    assert 1 == len(kept) == len(path.read_text().splitlines())
 
 
 def test_a_row_is_in_the_file_before_the_run_goes_on(tmp_path):
-    """So that a kill at any point loses no reply that had an effect."""
+    """So that a kill at any point loses no reply that had an effect. The header comes with the
+    terms, or with the first row."""
     record = tmp_path / "run.jsonl"
     lines = []
 
     def count(request):
         lines.append(record.read_text().count("\n"))
 
-    drive(begun(repeat(3, perform("count"))), {"count": count}, journal=Journal(record=record))
+    drive(begun(repeat(3, perform("count"))), {"count": count}, journal=record_to(record))
 
-    assert [1, 2, 3] == lines
+    assert [0, 2, 3] == lines
 
 
 def test_a_reply_that_cannot_be_recorded_ends_the_run(tmp_path):
     """A full disk: the run fails, and no torn line is left."""
-    journal = Journal(record=tmp_path / "run.jsonl")
+    journal = record_to(tmp_path / "run.jsonl")
     said = []
 
     def fill(request):
@@ -205,7 +207,7 @@ def test_a_value_of_any_depth_is_recorded(tmp_path):
     drive(
         begun(perform("echo", value)),
         {"echo": lambda r: r.arguments[0]},
-        journal=Journal(record=record),
+        journal=record_to(record),
     )
 
     assert 30_000 < record.read_text().count("[")
@@ -224,7 +226,7 @@ def test_half_of_a_surrogate_pair_is_recorded_as_it_is(tmp_path):
     record = tmp_path / "run.jsonl"
     program = begun(seq(perform("odd"), perform("odd", "\udfff")))
 
-    drive(program, {"odd": lambda r: "a\ud800"}, journal=Journal(record=record))
+    drive(program, {"odd": lambda r: "a\ud800"}, journal=record_to(record))
 
     assert "a\ud800" == json.loads(record.read_text().splitlines()[1])["reply"]
 
@@ -254,6 +256,6 @@ def test_a_recording_is_not_made_through_a_link(tmp_path):
     """Wherever it leads."""
     (tmp_path / "link").symlink_to("nowhere")
     with pytest.raises(Refusal) as raised:
-        Journal(record=tmp_path / "link")
+        record_to(tmp_path / "link")
 
     assert "it is a link" in raised.value.error.fields["message"]

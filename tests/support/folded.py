@@ -58,6 +58,8 @@ class Witness:
     rows: int = 0
     states: dict[int, str] = field(factory=dict)
     """Descriptions, by the number of rows before."""
+    snapshot: tuple[int, str] | None = None
+    """The newest snapshot, and the number of rows before it."""
 
     def append(self, row: Row) -> None:
         self.rows += 1
@@ -72,15 +74,15 @@ class Witness:
     def ignore(self, *_: Any) -> None:
         """Ignore what changes no state."""
 
-    intend = note = commit = close = start_request = finish_request = ignore
+    begin = intend = note = commit = close = start_request = finish_request = ignore
 
 
-def keep(store: str, name: str) -> dict[int, str]:
-    """Run a program, kept under its name. Return its states while it ran, by the number of rows."""
+def keep(store: str, name: str) -> Witness:
+    """Run a program, kept under its name. Return what saw it."""
     return _keep_program(store, name) if name in PROGRAMS else _keep_generated(store, name)
 
 
-def _keep_generated(store: str, name: str) -> dict[int, str]:
+def _keep_generated(store: str, name: str) -> Witness:
     made = built(text_of(name))
     budget = {"usd": 1.0, "calls": 50} if int(name) % 2 else None
     terms = assembly.terms_of(made, {}, budget=budget)
@@ -100,7 +102,7 @@ async def never(seconds: Any) -> None:
     await asyncio.sleep(1e6)
 
 
-def _keep_program(store: str, name: str) -> dict[int, str]:
+def _keep_program(store: str, name: str) -> Witness:
     given = PROGRAMS[name]
     made = built(given.text)
     tools = tools_of([look_up, leak])
@@ -140,11 +142,12 @@ def _keep_program(store: str, name: str) -> dict[int, str]:
         return _drive(store, name, made, terms, make)
 
 
-def _drive(store: str, name: str, made: Any, terms: Any, performers: Any) -> dict[int, str]:
+def _drive(store: str, name: str, made: Any, terms: Any, performers: Any) -> Witness:
     """Run a program, kept, to its end or until it is interrupted."""
-    storage = keep_run(terms, Keeping(store, name, "here", "program"))
+    storage = keep_run(Keeping(store, name, "here", "program"))
     witness = Witness()
     journal = Journal(name, storages=(storage, witness))
+    journal.begin(terms)
     book = RateBook(note=journal.note)
     slice = machine.Slice()
     outcome = assembly.begin(made, terms, conceal=silence, slice=slice, book=book)
@@ -155,9 +158,24 @@ def _drive(store: str, name: str, made: Any, terms: Any, performers: Any) -> dic
             ended = drive(outcome, performers(journal), journal=journal, trace=witness)
     else:
         ended = outcome
+    witness.snapshot = _read_snapshot(store, name)  # it goes when the run ends
     end_run(storage, ended)
     journal.close()
-    return witness.states
+    return witness
+
+
+def _read_snapshot(store: str, name: str) -> tuple[int, str] | None:
+    kept = open_store(store)
+    try:
+        run = kept.find(name)
+        newest, whole = read_rows(kept, run), read_rows(kept, run, whole=True)
+    except Refusal:  # it made no request
+        return None
+    finally:
+        kept.close()
+    if newest.snapshot is None:
+        return None
+    return len(whole.rows) - len(newest.rows), json.dumps(newest.snapshot, sort_keys=True)
 
 
 @contextmanager
@@ -254,8 +272,6 @@ class FoldedRun:
     rows: list[Row]
     effects: list[tuple[str, str, str]]
     states: dict[int, str]
-    snapshot: tuple[int, str] | None
-    """The kept snapshot, and the number of rows before it."""
 
 
 def fold_run(kept: Any, name: str) -> FoldedRun | None:
@@ -282,12 +298,7 @@ def fold_run(kept: Any, name: str) -> FoldedRun | None:
         states[behind] = describe(after)
         effects += _list_opened(after)
     states[len(rows)] = describe(fold(start, rows))
-    newest = read_rows(kept, run)
-    snapshot = None
-    if newest.snapshot is not None:
-        at = len(rows) - len(newest.rows)
-        snapshot = at, json.dumps(newest.snapshot, sort_keys=True)
-    return FoldedRun(rows, effects, states, snapshot)
+    return FoldedRun(rows, effects, states)
 
 
 def is_computing(outcome: Any) -> bool:

@@ -5,6 +5,7 @@ output or, with the number of a port, over HTTP. It answers in events at /mcp, i
 """
 
 import base64
+import json
 import os
 import sys
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -119,9 +120,10 @@ async def report(steps: list[list[float | str | None]], mark: str, context: Cont
 
 @server.tool()
 def hear(context: Context) -> dict[str, str]:
-    """Says which headers it was sent, and its environment."""
-    request = context.request_context.request
-    return {**os.environ, **(dict(request.headers) if request is not None else {})}
+    """Says which headers and metadata it was sent, and its environment."""
+    request, meta = context.request_context.request, context.request_context.meta
+    headers = dict(request.headers) if request is not None else {}
+    return {**os.environ, **headers, "_meta": json.dumps(meta, default=str)}
 
 
 @server.resource("file:///tea.txt", mime_type="text/plain")

@@ -358,7 +358,7 @@ def _test(
     return test(files, named=named, limit=limit, model=model, as_json=as_json)
 
 
-_RUN_ONLY = ("expression", "strict", "no_record", "store", "run_id")
+_RUN_ONLY = ("expression", "strict")
 """Options of `run` that `task` does not take."""
 
 
@@ -375,8 +375,10 @@ def _task(words: tuple[str, ...], help: bool, preview: bool, places: Any, **foun
     wrong = next((word for word in arguments if not re.match(INPUT, word)), None)
     if wrong is not None:
         raise click.UsageError(f"Inputs are written name=value; `{wrong}` is not one")
-    if preview and found.get("record"):
-        raise click.UsageError("A preview performs nothing to record: leave out --record")
+    for option in ("record", "store", "run_id") if preview else ():
+        if found.get(option):
+            flag = option.replace("_", "-")
+            raise click.UsageError(f"A preview performs nothing to record: leave out --{flag}")
     return task(Settings(**given), name, tuple(arguments), tuple(places), preview)
 
 

@@ -161,7 +161,7 @@ def perform(
     shaped: Callable[[Value], Value] = lambda value: value,
     servers: "Servers | None" = None,
     is_kept: bool = False,
-    resume: "Callable[[Program, Limits | None], ResumedRun] | None" = None,
+    resume: "Callable[[Program, Limits | None, Servers | None], ResumedRun] | None" = None,
 ) -> int:
     """Run a built program to its end and write its value, `shaped`, or its error.
 
@@ -214,12 +214,12 @@ def perform(
                 notes: list[dict[str, Any]] = []
                 resumed = None
                 if resume is not None:
-                    resumed = resume(program, limits)
+                    resumed = resume(program, limits, servers)
                     outcome, storage = resumed.outcome, resumed.storage
                 else:
                     terms = terms_of(program, inputs, settings, limits, budget, tools)
-                    if journal is not None and settings.record:
-                        journal.note({"terms": terms.plain()})
+                    if journal is not None:
+                        journal.begin(terms)
                     book = RateBook(note=notes.append)
                     is_traced = trace is not None
                     outcome = outcome_of(program, terms, limits, traced=is_traced, book=book)
@@ -228,9 +228,10 @@ def perform(
 
                         new = os.urandom(8).hex() if journal is None else journal.run_id
                         id = settings.run_id or new
-                        storage = make_storage(settings, terms, source, id)
+                        storage = make_storage(settings, source, id)
                         settings = evolve(settings, run_id=id)
                     if storage is not None:
+                        storage.begin(terms)
                         book.note = storage.note
                         for note in notes:
                             storage.note(note)
@@ -362,6 +363,7 @@ def drive_to_end(
     from sexplang.hosts.terminal.streams import person_at
     from sexplang.runtime import Journal, drive, performers
     from sexplang.runtime import Settings as RunSettings
+    from sexplang.runtime.driver.current_request import make_history
     from sexplang.runtime.driver.listeners import join_listeners
 
     if journal is None:
@@ -386,8 +388,12 @@ def drive_to_end(
         )
     )
     if resumed is not None:
+        resumed.advance_scripts(prepared["model"], settings.models)
         prepared = resumed.perform_with(prepared)
-    more: dict[str, Any] = {"single_flight": settings.single_flight}
+    more: dict[str, Any] = {
+        "single_flight": settings.single_flight,
+        "history": make_history(journal, storage),
+    }
     more |= {} if settings.parallel is None else {"parallel": settings.parallel}
     try:
         try:
@@ -408,14 +414,14 @@ def drive_to_end(
 
 def close_storage(settings: Settings, storage: "StoredJournal") -> None:
     """Close the store. Print how to go on with a run that was interrupted."""
-    run, replies, tokens = storage.run, storage.replies, storage.tokens
+    run = storage.run
     storage.close()
     if run is None or storage.has_ended or settings.quiet:
         return
-    from sexplang.hosts.settings.store_options import describe_interruption
+    from sexplang.hosts.settings.store_options import describe_cost, describe_interruption
 
     with suppress(OSError):  # the terminal may be gone
-        say(describe_interruption(run, replies, tokens))
+        say(describe_interruption(run, storage.replies, describe_cost(storage)))
 
 
 def _list_input_files(settings: Settings, program: Program) -> tuple[str, ...]:

@@ -4,28 +4,33 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
-from sexplang.hosts.cli.output import say_all
+from sexplang.hosts.cli.output import say_all, say_fault
 from sexplang.hosts.cli.programs import build_program, has_tasks
 from sexplang.hosts.settings.path_arguments import folder_of, source_at
 from sexplang.hosts.settings.run_arguments import Settings, budget_of, make_words
-from sexplang.hosts.settings.store_options import read_command
+from sexplang.hosts.settings.store_options import describe_cost, read_command
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.machine import Limits
 from sexplang.runs.durable_run import ResumedRun, default_store, resume_run
 from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.journal.run_store import RunStore, StoredRun, open_store
 from sexplang.runtime.journal.stored_journal import read_rows
+from sexplang.runtime.models.prices import price_usage
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
 from sexplang.terms.run_terms import read_terms
 from sexplang.terms.source import Source
+from sexplang.terms.values.value import Fault, Value
+
+if TYPE_CHECKING:
+    from sexplang.runtime.mcp import Servers
 
 
 def _open(path: str | None) -> RunStore:
@@ -55,19 +60,21 @@ def list_runs(path: str | None, *, all: bool, as_json: bool) -> int:
     for run in runs:
         began = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["began"]))
         replies = f"{run['replies']:,} {'reply' if run['replies'] == 1 else 'replies'}"
-        print(
-            f"{run['id']}  {began}  {run['state']:<11}  {replies:>12}  {draw_hidden(run['name'])}"
-        )
+        cost = "" if run["usd"] is None else f"  ${run['usd']:.4f}"
+        name = draw_hidden(run["name"])
+        print(f"{run['id']}  {began}  {run['state']:<11}  {replies:>12}  {name}{cost}")
     if not runs:
         say("no runs are kept of this folder" + ("" if all else "; --all lists those of all"))
     return DONE
 
 
 def _plain(store: RunStore, run: StoredRun) -> dict[str, Any]:
-    is_dead, replies = run.state == "running" and not store.is_alive(run), run.replies
-    if is_dead:  # its process had no time to count them
+    is_dead = run.state == "running" and not store.is_alive(run)
+    replies, tokens, usd = run.replies, run.tokens, None
+    if is_dead or run.state in ("interrupted", "failed"):  # others are not read: that takes time
         with suppress(Refusal):
-            replies = read_rows(store, run).replies
+            found = read_rows(store, run)
+            replies, tokens, usd = found.replies, found.tokens, price_usage(found.usage)
     return {
         "id": run.id,
         "name": run.name,
@@ -76,7 +83,8 @@ def _plain(store: RunStore, run: StoredRun) -> dict[str, Any]:
         "began": run.began,
         "ended": run.ended,
         "replies": replies,
-        "tokens": run.tokens,
+        "tokens": tokens,
+        "usd": usd,
         "error": run.error,
     }
 
@@ -88,16 +96,16 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
         try:
             run = store.find(id)
             found = read_rows(store, run, whole=True)
-            told = _plain(store, run)
+            told = _plain(store, run) | {"usd": price_usage(found.usage)}
         finally:
             store.close()
         words = make_words(read_command(run)[0])
     except (Refusal, Diagnostics) as problem:
         return _say_problem(problem)
     except (ValueError, TypeError, KeyError):
-        words = []
+        words = ["sexplang", "run"]
     told |= {
-        "command": ["sexplang", "run", *words],
+        "command": words,
         "rows": [row.plain() for row in found.rows],
         "doubts": found.doubts,
     }
@@ -107,7 +115,8 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
     from shlex import join
 
     print(f"{told['id']}  {told['state']}  {draw_hidden(join(told['command']))}")
-    print(f"in {draw_hidden(told['project'])}, {told['replies']:,} replies, {run.tokens:,} tokens")
+    cost = describe_cost(found) or "0 tokens"
+    print(f"in {draw_hidden(told['project'])}, {told['replies']:,} replies, {cost}")
     if run.error:
         print(draw_hidden(run.error))
     for row in found.rows[-_SHOWN:]:
@@ -148,21 +157,29 @@ def resume(
         settings, text = read_command(run)
         if not (as_recorded or _is_own(store)):
             return _ask_for_words(run, settings)
-        source, program = _build(run, settings, text)
+        inputs = read_terms(json.loads(run.header), ()).inputs
+        settings, source, program, shape = _build(run, settings, text, inputs)
         settings = evolve(settings, json=as_json or settings.json, quiet=quiet, run_id=run.id)
         budget = budget_of(settings.budget) if settings.budget is not None else None
 
-        def go_on(program: Program, limits: "Limits | None") -> ResumedRun:
-            held = None if limits is None else limits.held
-            uses = has_tasks(program)
-            resumed = resume_run(store, run, program, replay=replay, held=held, has_tasks=uses)
+        def go_on(
+            program: Program, limits: "Limits | None", servers: "Servers | None"
+        ) -> ResumedRun:
+            resumed = resume_run(
+                store,
+                run,
+                program,
+                replay=replay,
+                declared={} if servers is None else servers.list_decisions(),
+                held=None if limits is None else limits.held,
+                has_tasks=has_tasks(program),
+            )
             if not quiet:
                 _say_resumed(resumed)
             return resumed
 
-        inputs = read_terms(json.loads(run.header), ()).inputs
-        return perform(settings, program, inputs, source, budget, resume=go_on)
-    except (Refusal, Diagnostics) as problem:
+        return perform(settings, program, inputs, source, budget, shape, resume=go_on)
+    except (Refusal, Diagnostics, Fault) as problem:
         return _say_problem(problem)
     except OSError as problem:
         return _say_problem(
@@ -177,12 +194,20 @@ def resume(
         store.close()
 
 
-def _build(run: StoredRun, settings: Settings, text: str | None) -> tuple[Source, Program]:
-    """Return the program of a run, in the folder where it began. Raises Diagnostics, OSError."""
+def _build(
+    run: StoredRun, settings: Settings, text: str | None, inputs: dict[str, Value]
+) -> tuple[Settings, Source, Program, Callable[[Value], Value]]:
+    """Return the settings and the program of a run, in the folder where it began, and what shapes
+    its value. Raises Diagnostics, Fault, OSError."""
     os.chdir(run.project)
+    if settings.task:
+        from sexplang.hosts.cli.task import build_task
+
+        return build_task(settings, inputs)
     source = _source_of(settings, text)
     folder = folder_of(settings.file) if settings.file not in (None, "-") else settings.folder
-    return source, build_program(source, folder, settings.allow_read)
+    program = build_program(source, folder, settings.allow_read)
+    return settings, source, program, lambda value: value
 
 
 def export(id: str, to: str) -> int:
@@ -194,12 +219,13 @@ def export(id: str, to: str) -> int:
         store = _open(None)
         try:
             run = store.find(id)
-            _, program = _build(run, *read_command(run))
+            inputs = read_terms(json.loads(run.header), ()).inputs
+            _, _, program, _ = _build(run, *read_command(run), inputs)
             export_run(store, run, program, to, has_tasks=has_tasks(program))
         finally:
             os.chdir(here)
             store.close()
-    except (Refusal, Diagnostics) as problem:
+    except (Refusal, Diagnostics, Fault) as problem:
         return _say_problem(problem)
     except (OSError, ValueError, TypeError, KeyError):
         hint = "run the program again; sexplang runs list shows other runs"
@@ -217,7 +243,7 @@ def _ask_for_words(run: StoredRun, settings: Settings) -> int:
     """Say what a store that is not the person's own would let a run do."""
     from shlex import join
 
-    words = draw_hidden(join(["sexplang", "run", *make_words(settings)]))
+    words = draw_hidden(join(make_words(settings)))
     say(f"this store is not your own; its run {run.id} was begun with: {words}")
     say("to give it the same permissions and models, type --as-recorded too")
     return MISUSE
@@ -244,9 +270,11 @@ def _say_resumed(resumed: ResumedRun) -> None:
         print(f"  in doubt: {name}, {what}", file=sys.stderr)
 
 
-def _say_problem(problem: Refusal | Diagnostics) -> int:
+def _say_problem(problem: Refusal | Diagnostics | Fault) -> int:
     if isinstance(problem, Diagnostics):
         return say_all(problem.diagnostics, FAILED)
+    if isinstance(problem, Fault):
+        return say_fault(problem, FAILED, Settings())
     fields: Mapping[str, Any] = problem.error.fields
     hint = None if fields["hint"] is None else str(fields["hint"])
     with suppress(OSError):

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
@@ -16,6 +16,7 @@ from sexplang.package.process import hide
 from sexplang.tasks.start.call_settings import values_of
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.template import FILES
 from sexplang.terms.values.value import Fault, Task, Value, has_failed
@@ -52,10 +53,11 @@ def _task(
     opened: "list[Servers]",
 ) -> int:
     """Do the same; add the servers that were started to `opened`."""
-    from sexplang.pipeline.dispatcher import dispatch, find_task, make_result, types_of
+    from sexplang.pipeline.dispatcher import dispatch, find_task, types_of
 
+    settings = evolve(settings, task=(name, *arguments), places=places, way="")
     places = places or (".",)
-    settings = evolve(settings, folder=_folder(places[0]), way="")
+    settings = evolve(settings, folder=_folder(places[0]))
     source = Source("<task>", name)
     try:
         find = _make_finder(places, settings)
@@ -98,8 +100,26 @@ def _task(
 
         return show_preview(settings, asked, source)
 
+    asked_already = opened[0] if opened else None
+    return perform(
+        settings,
+        asked.program,
+        asked.inputs,
+        source,
+        budget,
+        _make_shape(settings),
+        asked_already,
+        is_kept=True,
+    )
+
+
+def _make_shape(settings: Settings) -> Callable[[Value], Value]:
+    """Return the function from the value of a dispatched program to a TaskResult."""
+    from sexplang.pipeline.dispatcher import make_result
+
     def shape(value: Value) -> Value:
-        result = make_result(value, asked.path)
+        assert settings.way
+        result = make_result(value, settings.way)
         if has_failed(result) and not has_failed(value):  # the error is in the value itself
             error = result.fields["notes"]["error"]
             raise Fault(error.fields["reason"], error.fields["message"], error=error)
@@ -108,8 +128,25 @@ def _task(
                 print(f"warning: {draw_hidden(warning)}", file=sys.stderr)
         return result
 
-    asked_already = opened[0] if opened else None
-    return perform(settings, asked.program, asked.inputs, source, budget, shape, asked_already)
+    return shape
+
+
+def build_task(
+    settings: Settings, inputs: dict[str, Value]
+) -> tuple[Settings, Source, Program, Callable[[Value], Value]]:
+    """Return the settings and the program of a task that is kept, and what shapes its value.
+    `inputs` are those of the program. Raises Diagnostics and Fault."""
+    from sexplang.pipeline.dispatcher import dispatch
+
+    name, places = settings.task[0], settings.places or (".",)
+    find = _make_finder(places, settings)
+    tasks = _tasks(places, find, name, quiet=True)
+    servers = servers_of(settings, settings.folder)
+    tools = () if servers is None else servers.select_server_tools([name])
+    asked = dispatch(name, inputs, tasks=tasks, tools=tools, find=find)
+    settings = evolve(settings, way=asked.path)
+    source = asked.program.units[-1].items[0].span.source
+    return settings, source, asked.program, _make_shape(settings)
 
 
 def _with_definition(fault: Fault, name: str, places: tuple[str, ...], find: Any) -> Fault:

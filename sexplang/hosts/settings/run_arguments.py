@@ -138,6 +138,10 @@ class Settings:
     verbose: bool = False
     strict: bool = False
     quiet: bool = False
+    task: tuple[str, ...] = ()
+    """The name and the arguments that `task` is given, instead of a file or an expression."""
+    places: tuple[str, ...] = ()
+    """Where `task` looks for tasks."""
     way: Literal["", "s_expression", "subtask_template", "direct_tool"] | None = None
     """The execution path for a TaskResult; empty while it is not known."""
 
@@ -192,8 +196,10 @@ def complete_settings(rest: list[str], found: dict[str, Any]) -> Settings | None
 
 def make_words(settings: Settings) -> list[str]:
     """Return the words of the command line that give these settings."""
-    words = [] if settings.file is None else [settings.file]
+    words = ["sexplang", "task" if settings.task else "run", *settings.task]
+    words += [] if settings.file is None else [settings.file]
     words += settings.inputs
+    words += [word for each in settings.places for word in ("--from", each)]
     for option in RUN_OPTIONS:
         value = getattr(settings, option.name)
         flag = max(option.flags, key=len)

@@ -11,10 +11,9 @@ from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.runs.durable_run import BYTES, DAYS, Keeping, default_store, keep_run
 from sexplang.runtime.journal.run_store import RunStore, StoredRun
-from sexplang.runtime.journal.stored_journal import StoredJournal, read_rows
+from sexplang.runtime.journal.stored_journal import StoredJournal, StoredRows, read_rows
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import attributes
-from sexplang.terms.run_terms import Terms
 from sexplang.terms.source import Source
 
 _UNKEPT = frozenset({"models", "store", "no_record", "run_id", "record", "trace", "way"})
@@ -23,9 +22,7 @@ _UNKEPT = frozenset({"models", "store", "no_record", "run_id", "record", "trace"
 _TABLE: dict[str, Any] = {"keep": bool, "days": (int, float), "bytes": int}
 
 
-def make_storage(
-    settings: Settings, terms: Terms, source: Source, run_id: str
-) -> StoredJournal | None:
+def make_storage(settings: Settings, source: Source, run_id: str) -> StoredJournal | None:
     """Return the storage of a new run of the command, or None if it is not kept. Raises
     Diagnostics."""
     path = settings.store or default_store()
@@ -39,14 +36,21 @@ def make_storage(
         os.path.abspath(path),
         run_id,
         os.getcwd(),
-        os.path.basename(source.name).strip("<>"),
+        _name_of(settings, source),
         describe_command(settings, source),
         None if settings.quiet else lambda store, run: _tell_opened(store, run, days),
         None if settings.run_id else _tell_failure,
         days,
         said.get("bytes", BYTES),
     )
-    return keep_run(terms, keeping)
+    return keep_run(keeping)
+
+
+def _name_of(settings: Settings, source: Source) -> str:
+    """Return the name of a run in lists: that of its file or task."""
+    if settings.task and settings.way != "s_expression":
+        return settings.task[0]
+    return os.path.basename(source.name).strip("<>")
 
 
 def _read_table(settings: Settings) -> dict[str, Any]:
@@ -95,19 +99,28 @@ def _tell_opened(store: RunStore, run: StoredRun, days: float) -> None:
     before = store.find_before(run)
     if before is None or before.state in ("done", "failed") or store.is_alive(before):
         return
-    replies, tokens = before.replies, before.tokens
-    if before.state == "running":  # its process had no time to say it
-        with suppress(Refusal):
-            found = read_rows(store, before)
-            replies, tokens = found.replies, found.tokens
-    print(f"note: {describe_interruption(before, replies, tokens)}", file=sys.stderr)
+    replies, cost = before.replies, f"{before.tokens:,} tokens" if before.tokens else ""
+    with suppress(Refusal):  # a process that was killed had no time to count
+        found = read_rows(store, before)
+        replies, cost = found.replies, describe_cost(found)
+    print(f"note: {describe_interruption(before, replies, cost)}", file=sys.stderr)
 
 
-def describe_interruption(run: StoredRun, replies: int, tokens: int) -> str:
+def describe_interruption(run: StoredRun, replies: int, cost: str) -> str:
     """Return the line about an interrupted run."""
     told = f" after {replies:,} {'reply' if replies == 1 else 'replies'}" if replies else ""
-    cost = f" ({tokens:,} tokens)" if tokens else ""
-    return f"run {run.id} was interrupted{told}{cost}; resume with: sexplang runs resume {run.id}"
+    paid = f" ({cost})" if cost else ""
+    return f"run {run.id} was interrupted{told}{paid}; resume with: sexplang runs resume {run.id}"
+
+
+def describe_cost(kept: StoredJournal | StoredRows) -> str:
+    """Return the tokens of a run and, if all prices are known, its dollars; empty for none."""
+    if not kept.tokens:
+        return ""
+    from sexplang.runtime.models.prices import price_usage  # loads the table
+
+    usd = price_usage(kept.usage)
+    return f"{kept.tokens:,} tokens" + ("" if usd is None else f", ${usd:.4f}")
 
 
 def _tell_failure(refusal: Refusal) -> None:

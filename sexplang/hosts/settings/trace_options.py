@@ -4,7 +4,7 @@ environment."""
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
@@ -26,13 +26,13 @@ def follow_run(
     `unwritten` receives messages about traces that their file could not take. Raises Refusal.
     """
     from sexplang.hosts.terminal.progress import make_progress
-    from sexplang.runtime import Journal
+    from sexplang.runtime.journal.json_lines import record_to
     from sexplang.runtime.models import with_default
     from sexplang.runtime.traces import TraceSettings, start_trace
     from sexplang.runtime.traces.recording_sink import RecordingSink
 
-    id: dict[str, Any] = {} if settings.run_id is None else {"run_id": settings.run_id}
-    journal, progress = Journal(record=settings.record, **id), make_progress(settings)
+    journal = record_to(settings.record or None, settings.run_id)
+    progress = make_progress(settings)
     ZONE_USE.set(journal.zones)
     name, models = _name(source), with_default(settings.models)
     beside: list[Sink] = []

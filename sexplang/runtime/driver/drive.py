@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sexplang.guards.interrupt import GRACE, GraceOver, Interrupt, ending, interruptible
 from sexplang.machine import Done, Failed, Outcome, Suspended
+from sexplang.runtime.driver.current_request import AttemptHistory
 from sexplang.runtime.driver.requests import OutputLost, Performers, Watch
 from sexplang.runtime.driver.run import Run
 from sexplang.runtime.journal.journal import Journal
@@ -28,6 +29,7 @@ def drive(
     on_event: Watch | None = None,
     grace: float = GRACE,
     trace: "Trace | None" = None,
+    history: AttemptHistory | None = None,
 ) -> Done | Failed:
     """Perform the requests of a run until it is Done or Failed. Works inside a running event loop
     too.
@@ -35,12 +37,22 @@ def drive(
     At most `parallel` model calls are in flight. With `single_flight`, equal calls that are open at
     the same time are sent once. Ctrl-C cancels the run, gives its `finally` bodies `grace` seconds,
     and is raised again when nothing is left running; its cause is the Failed with the partial
-    results. An OSError of the output is handled in the same way.
+    results. An OSError of the output is handled in the same way. `history` is that of a run that is
+    kept.
     """
     with interruptible(grace) as interrupt:
         kept = journal if journal is not None else Journal()
         many = max(1, parallel), single_flight
-        run = Run(outcome, performers, kept, on_event, interrupt, *many, trace)
+        run = Run(
+            outcome,
+            performers,
+            kept,
+            on_event,
+            interrupt,
+            *many,
+            trace,
+            history or AttemptHistory(),
+        )
         try:
             while isinstance(run.outcome, Suspended) and not run.awaitables and run.step():
                 pass
@@ -71,13 +83,16 @@ async def adrive(
     on_event: Watch | None = None,
     grace: float = GRACE,
     trace: "Trace | None" = None,
+    history: AttemptHistory | None = None,
 ) -> Done | Failed:
     """Drive a run from a coroutine, under asyncio or trio. Otherwise the same as `drive`."""
     from sexplang.runtime.driver.event_loop import finish
 
     kept = journal if journal is not None else Journal()
     many = max(1, parallel), single_flight
-    run = Run(outcome, performers, kept, on_event, Interrupt(), *many, trace)
+    run = Run(
+        outcome, performers, kept, on_event, Interrupt(), *many, trace, history or AttemptHistory()
+    )
     try:
         await finish(run, grace)
     except OutputLost as lost:

@@ -8,12 +8,13 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from sexplang.guards.interrupt import GraceOver, ending
+from sexplang.runtime.driver.current_request import PERFORMED
 from sexplang.runtime.driver.requests import (
     OutputLost,
     Watch,
@@ -66,6 +67,23 @@ def may_retry(id: str, attempt: int, usage: dict[str, int]) -> bool:
     """Whether the budgets admit another attempt after one that used `usage`."""
     shared = _current.get(None)
     return shared is None or shared.run.hold_retry(id, attempt, usage)
+
+
+def note_pause(id: str, model: str, attempt: int, wait: float) -> None:
+    """Note that another attempt follows in `wait` seconds, for a resumption. Raises Refusal."""
+    shared = _current.get(None)
+    if shared is not None and shared.run.history.on_pause is not None:
+        shared.run.history.on_pause(id, model, attempt, time() + wait)
+
+
+def find_pause(id: str, model: str) -> tuple[int, float]:
+    """Return the failed attempts that another process has made at a model, and the seconds that are
+    left of its pause."""
+    shared = _current.get(None)
+    found = None if shared is None else shared.run.history.pauses.get(id)
+    if found is None or found[0] != model:
+        return 0, 0.0
+    return found[1], max(0.0, found[2] - time())
 
 
 def follow_attempts(request: Request, lost: "Attempts") -> None:
@@ -154,6 +172,7 @@ async def _loop(run: Run) -> None:
     arrived = anyio.Event()
 
     async def wait(request: Request, awaitable: Any, scope: anyio.CancelScope) -> None:
+        PERFORMED.set((request, run.journal.run_id, run.history))
         with scope:
             try:
                 reply = read_reply(await _await_and_close(awaitable), request.operation)

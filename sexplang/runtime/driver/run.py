@@ -22,6 +22,7 @@ from sexplang.machine import (
     hold_attempt,
     state_of,
 )
+from sexplang.runtime.driver.current_request import PERFORMED, AttemptHistory
 from sexplang.runtime.driver.deadlines import Deadlines
 from sexplang.runtime.driver.events import Finished, Queued, Started, Withdrawn
 from sexplang.runtime.driver.requests import (
@@ -80,6 +81,7 @@ class Run:
     single_flight: bool = False
     """Whether equal model calls that are open at the same time are sent once."""
     trace: "Trace | None" = None
+    history: AttemptHistory = field(factory=AttemptHistory)
     deadlines: Deadlines = field(factory=lambda: Deadlines(no_timer))
     abandoned: bool = False
     """Whether the run was cancelled from outside."""
@@ -378,16 +380,10 @@ class Run:
         """Start a request. Return True if it has its reply already."""
         if request.id not in self._open:
             self._open_request(request)
-        performer = self.performers.get(request.operation)
         if self.journal.storages and not self._intend(request):
             return True
         try:
-            if performer is None:
-                raise refuse_unhandled(request.operation, self.performers)
-            reply = performer(request)
-            if reply.__class__ is DeferredReply and reply.perform is not None:
-                self._follow_recording(reply)
-                reply = reply.perform(request)
+            reply = self._perform(request)
         except Unrecorded as refusal:
             self._stop(refusal.error)
             return True
@@ -404,6 +400,21 @@ class Run:
                 self.in_flight.calls[request.id] = request
             return False
         return self._accept(request.id, *read_reply(reply, request.operation))
+
+    def _perform(self, request: Request) -> Any:
+        """Call the performer of a request. Raises what it raises, and Refusal if there is none."""
+        performer = self.performers.get(request.operation)
+        if performer is None:
+            raise refuse_unhandled(request.operation, self.performers)
+        token = PERFORMED.set((request, self.journal.run_id, self.history))
+        try:
+            reply = performer(request)
+            if reply.__class__ is DeferredReply and reply.perform is not None:
+                self._follow_recording(reply)
+                reply = reply.perform(request)
+            return reply
+        finally:
+            PERFORMED.reset(token)
 
     def _intend(self, request: Request) -> bool:
         """Note that a request is about to be performed, and commit if that shows outside the run.

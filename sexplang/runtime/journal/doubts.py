@@ -4,7 +4,7 @@ A request is in doubt if it has an intent of another boot and no row.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sexplang.runtime.journal.stored_journal import Begun
 from sexplang.runtime.refusal import Refusal, make_task_failure
@@ -13,6 +13,8 @@ from sexplang.terms.effect import Request
 
 Decision = Literal["safe", "ask", "never"]
 """What happens to a request in doubt: it is performed again, a person decides, or it fails."""
+
+DECISIONS = get_args(Decision)
 
 INSIDE = frozenset(
     {"now", "random", "sleep", "timer", "read-file", "list-files", "search-memory", "progress"}
@@ -41,26 +43,35 @@ class Doubt:
 
 
 def find_doubts(
-    requests: Iterable[Request], begun: Mapping[str, Begun], replay: Mapping[str, Decision]
+    requests: Iterable[Request],
+    begun: Mapping[str, Begun],
+    replay: Mapping[str, Decision],
+    declared: Mapping[str, Decision],
 ) -> tuple[Doubt, ...]:
-    """Return the doubts among the open requests. `replay` are decisions by request id, by the name
-    of a tool (`tool:NAME`), by operation, or for `*`."""
+    """Return the doubts among the open requests. `replay` are a person's decisions by request id,
+    by the name of a tool (`tool:NAME`), by operation, or for `*`. `declared` are those of tools and
+    operations, which a person's precede."""
     return tuple(
         [
-            Doubt(each, begun[each.id][1], _decide(each, replay))
+            Doubt(each, begun[each.id][1], _decide(each, replay, declared))
             for each in requests
             if each.id in begun and each.operation not in INSIDE
         ]
     )
 
 
-def _decide(request: Request, replay: Mapping[str, Decision]) -> Decision:
-    names = [request.id, request.operation, "*"]
+def _decide(
+    request: Request, replay: Mapping[str, Decision], declared: Mapping[str, Decision]
+) -> Decision:
+    names = [request.operation]
     if request.operation == "tool" and request.arguments:
-        names.insert(1, f"tool:{request.arguments[0]}")
-    for name in names:
+        names.insert(0, f"tool:{request.arguments[0]}")
+    for name in (request.id, *names, "*"):
         if name in replay:
             return replay[name]
+    for name in names:
+        if name in declared:
+            return declared[name]
     return "safe" if request.operation in _SAFE else "ask"
 
 

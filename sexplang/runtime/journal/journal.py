@@ -12,10 +12,14 @@ from sexplang.package.zone_use import ZoneUse
 from sexplang.runtime.journal.rows import Row
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.effect import Request
+from sexplang.terms.run_terms import Terms
 
 
 class Storage(Protocol):
     """A place where a journal is kept beside the memory of its process."""
+
+    def begin(self, terms: Terms) -> None:
+        """Take the terms of a new run, which are the header of its journal."""
 
     def append(self, row: Row) -> None:
         """Add a row. Raises Refusal."""
@@ -36,13 +40,16 @@ class Storage(Protocol):
         """End the storage. What was added is committed."""
 
 
+def make_run_id() -> str:
+    """Return a new id for a run."""
+    return os.urandom(8).hex()
+
+
 @define(eq=False)
 class Journal:
-    """The rows of one run in memory, and in its storages. `record` is the file of a storage of JSON
-    lines."""
+    """The rows of one run in memory, and in its storages."""
 
-    run_id: str = field(factory=lambda: os.urandom(8).hex())
-    record: str | os.PathLike[str] | None = None
+    run_id: str = field(factory=make_run_id)
     zones: ZoneUse = field(factory=ZoneUse)
     """The zones that the run uses, of which a note says the version."""
     storages: tuple[Storage, ...] = ()
@@ -51,11 +58,10 @@ class Journal:
     rows: list[Row] = field(factory=list, init=False)
     _noted_zones: str | None = field(default=None, init=False, repr=False)
 
-    def __attrs_post_init__(self) -> None:
-        if self.record is not None:
-            from sexplang.runtime.journal.json_lines import JsonLines  # few runs are recorded
-
-            self.storages = (*self.storages, JsonLines(os.fspath(self.record), self.run_id))
+    def begin(self, terms: Terms) -> None:
+        """Give the storages the header of a new run."""
+        for each in self.storages:
+            each.begin(terms)
 
     def append(self, row: Row) -> None:
         """Append a row. Raises Refusal."""

@@ -9,12 +9,14 @@ from typing import Any
 
 from sexplang.guards.secrets import redact
 from sexplang.runtime.journal.checksum_chain import add_checksum
+from sexplang.runtime.journal.journal import Journal, make_run_id
 from sexplang.runtime.journal.rows import LONE, Row
 from sexplang.runtime.journal.shared_payloads import PayloadShortener
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import dump
+from sexplang.terms.run_terms import Terms
 
 VERSION = 7
 """1 had rows without arguments, and no notes. 2 had no prices and no rows for attempts. 3 had no
@@ -29,6 +31,14 @@ FIRST_OF_EDITION = 5
 other requests and branches."""
 
 
+def record_to(path: str | os.PathLike[str] | None, run_id: str | None = None) -> Journal:
+    """Return a journal with a recording, or in memory only without a path. Raises Refusal."""
+    id = run_id or make_run_id()
+    if path is None:
+        return Journal(id)
+    return Journal(id, storages=(JsonLines(os.fspath(path), id),))
+
+
 @define(eq=False)
 class JsonLines:
     """A recording that is being written. Each row is a line, with notes between the rows."""
@@ -36,16 +46,27 @@ class JsonLines:
     path: str
     run_id: str
     _file: int | None = field(default=None, init=False, repr=False)
+    _early: list[dict[str, Any]] | None = field(factory=list, init=False, repr=False)
+    """Notes that came before the header; None once it is written."""
     _shared: PayloadShortener = field(factory=PayloadShortener, init=False, repr=False)
     _last: tuple[int, bytes, bytes] = field(default=(0, b"", b""), init=False, repr=False)
     """The offset of the last line of the file, the checksum before it, and its own checksum."""
 
     def __attrs_post_init__(self) -> None:
         self._file = _create_file(self.path)
-        self._write({"sexplang-journal": VERSION, "run": self.run_id})
+
+    def begin(self, terms: Terms | None) -> None:
+        """Write the header; without terms if a host gave none. Raises Refusal."""
+        given = {} if terms is None else {"terms": terms.plain()}
+        self._write({"sexplang-journal": VERSION, "run": self.run_id, **given})
+        notes, self._early = self._early or (), None
+        for note in notes:
+            self._write(note)
 
     def append(self, row: Row) -> None:
         """Write a row. On return, its whole line is in the file. Raises Refusal."""
+        if self._early is not None:
+            self.begin(None)
         self._write(self._shared.shorten(row.plain()))
 
     def intend(self, requests: Sequence[Request], clock: float) -> None:
@@ -61,12 +82,18 @@ class JsonLines:
         """Write a note. A full disk is reported by the next row."""
         if "rates" in data:  # a report has the prices of what answered
             return
+        if self._early is not None:
+            self._early.append(data)
+            return
         with suppress(Refusal):
             self._write(data)
 
     def close(self) -> None:
         """Close the file."""
         if self._file is not None:
+            if self._early is not None:
+                with suppress(Refusal):
+                    self.begin(None)
             os.close(self._file)
             self._file = None
 

@@ -20,7 +20,7 @@ from sexplang.terms.json.tagged import unpack
 from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.value import Record
 
-NOTES = ("begins", "ends", "retries", "withdrawn", "prices", "named", "zones", "terms", "doubts")
+NOTES = ("begins", "ends", "retries", "withdrawn", "prices", "named", "zones", "doubts")
 """First keys of lines that are not rows."""
 
 WRONG = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
@@ -93,6 +93,7 @@ def read_recording(path: str) -> Recording:
         try:
             if at == 1:
                 run, version = str(line["run"]), line["sexplang-journal"]
+                reading.terms = dict(line["terms"]) if "terms" in line else None
                 if version < REPORTED:
                     raise refuse_recording(
                         path,
@@ -305,8 +306,6 @@ class _Reader:
             self.answers |= read_answer(line)
         elif "zones" in line:
             self.zones = _text(line["zones"])
-        elif "terms" in line:
-            self.terms = dict(line["terms"])
         elif "doubts" in line:
             names = "id", "operation", "decision"
             told = [{name: str(each[name]) for name in names} for each in line["doubts"]]

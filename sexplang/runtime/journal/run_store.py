@@ -1,7 +1,7 @@
 """The store of runs: one SQLite file with the journals of many runs.
 
 Law: what `commit` wrote is on the disk when it returns. An entry is what one commit wrote: rows and
-intents as JSON lines, with a checksum that continues that of the entry before.
+intents as compressed JSON lines, with a checksum that continues that of the entry before.
 """
 
 import fcntl

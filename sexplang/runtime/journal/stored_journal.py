@@ -1,7 +1,6 @@
 """The journal of one run in the store: what is written, and what is read for a resumption."""
 
 import json
-import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -11,12 +10,14 @@ from typing import Any
 from sexplang.guards.secrets import redact
 from sexplang.runtime.journal.blobs import SIZE, BlobReader, BlobWriter, is_blob
 from sexplang.runtime.journal.checksum_chain import read_checksum
+from sexplang.runtime.journal.compression import compress, decompress
 from sexplang.runtime.journal.rows import ATTEMPT, CANCEL, CUT, LONE, PASSED, Row
 from sexplang.runtime.journal.run_store import INTERRUPTED, RunStore, StoredRun, explain
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import dump, load, pack, unpack
+from sexplang.terms.run_terms import Terms
 from sexplang.terms.values.value import Fault, Record, Value
 
 KEPT_NOTES = ("zones", "rates")
@@ -34,16 +35,22 @@ SNAPSHOT_SHARE = 20
 LEAST_SECONDS = 0.05
 """Seconds of computing before the first snapshot."""
 
+KINDS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+Usage = dict[str, list[int]]
+"""Tokens of each of the KINDS, by the own name of a model; empty where it is not known."""
+
 Begun = tuple[float, float, int]
 """The beginning of a request: the clock of the run, seconds since the epoch, the boot."""
 
 
 @define(eq=False)
 class StoredJournal:
-    """A storage in the store of runs. The store is opened by `begin` at the first commit, so a run
-    without requests touches no disk."""
+    """A storage in the store of runs. The store is opened at the first commit, so a run without
+    requests touches no disk."""
 
-    begin: "Callable[[], tuple[RunStore, StoredRun]]"
+    open_run: "Callable[[Terms | None], tuple[RunStore, StoredRun]]"
+    """Return the store and the run; a new run with these terms."""
     freeze: Callable[[Any], dict[str, Any]] | None = None
     """Return an outcome as data. Raises Fault."""
     on_failure: Callable[[Refusal], None] | None = None
@@ -56,10 +63,16 @@ class StoredJournal:
     """The beginnings of the requests that have no row."""
     rates: dict[str, Any] = field(factory=dict)
     """The prices that the run counts with."""
+    failures: dict[str, int] = field(factory=dict)
+    """For each request that is made again after it has failed, how often it has."""
+    pauses: dict[str, Any] = field(factory=dict)
+    """The pauses before another attempt, by request: model, attempt, end."""
     replies: int = 0
     tokens: int = 0
+    usage: Usage = field(factory=dict)
     has_ended: bool = False
     """Whether it is said how the run ended."""
+    _terms: Terms | None = None
     _opened: "tuple[RunStore, StoredRun] | None" = None
     _is_off: bool = False
     _is_worth: bool = False
@@ -78,6 +91,9 @@ class StoredJournal:
         """The run in the store, if it is there."""
         return None if self._opened is None else self._opened[1]
 
+    def begin(self, terms: Terms) -> None:
+        self._terms = terms
+
     def append(self, row: Row) -> None:
         arguments = pack(row.arguments)
         if row.operation == "model":
@@ -94,9 +110,12 @@ class StoredJournal:
                 "clock": row.clock,
             }
         )
-        self.open.pop(row.id, None)
+        if row.operation != ATTEMPT:
+            self.open.pop(row.id, None)
+            self.pauses.pop(row.id, None)
         self.replies += row.operation not in NO_REPLIES
         self.tokens += count_tokens(row)
+        add_usage(self.usage, row)
 
     def intend(self, requests: Sequence[Request], clock: float) -> None:
         at = time()
@@ -112,6 +131,12 @@ class StoredJournal:
         if "rates" in data:
             self.rates[data["rates"]] = data["usd"]
 
+    def note_pause(self, id: str, model: str, attempt: int, until: float) -> None:
+        """Note that another attempt at a model call follows, and commit. Raises Refusal."""
+        self.pauses[id] = [model, attempt, until]
+        self._add({"pauses": id, "until": self.pauses[id]})
+        self.commit()
+
     def resume(self, data: dict[str, Any]) -> None:
         """Note that another process goes on with the run."""
         self._add(data)
@@ -121,7 +146,7 @@ class StoredJournal:
             return
         try:
             store, run = self._open()
-            data = "\n".join(self._lines).encode("utf-8", LONE)
+            data = compress("\n".join(self._lines).encode("utf-8", LONE))
             checksum = sha256(self.before + data).digest()[:SIZE]
             entry = run.n, self.seq + 1, data, checksum
             with explain(store.path):
@@ -129,7 +154,7 @@ class StoredJournal:
                     store.db.execute(_ENTRY, entry)
                 else:
                     with store.transaction():
-                        blobs = [(run.n, *each) for each in self._blobs.new]
+                        blobs = [(run.n, name, compress(text)) for name, text in self._blobs.new]
                         store.db.executemany(_BLOB, blobs)
                         store.db.execute(_ENTRY, entry)
         except Refusal as refusal:
@@ -157,11 +182,14 @@ class StoredJournal:
                 "open": self.open,
                 "boot": self.boot,
                 "rates": self.rates,
+                "failures": self.failures,
+                "pauses": self.pauses,
                 "replies": self.replies,
                 "tokens": self.tokens,
+                "usage": self.usage,
                 "frozen": self.freeze(outcome),
             }
-            data = zlib.compress(json.dumps(kept).encode(), 1)
+            data = compress(json.dumps(kept).encode())
             checksum = sha256(self.before + data).digest()[:SIZE]
             with explain(store.path):
                 store.db.execute(
@@ -179,7 +207,9 @@ class StoredJournal:
         if self._opened is not None and not self._is_off:
             store, run = self._opened
             try:
-                with explain(store.path):
+                with explain(store.path), store.transaction():
+                    if state != INTERRUPTED:  # a run that is over is not read from a snapshot
+                        store.db.execute("delete from snapshots where run = ?", (run.n,))
                     store.db.execute(
                         "update runs set state = ?, ended = ?, replies = ?, tokens = ?, error = ? "
                         "where n = ?",
@@ -214,7 +244,7 @@ class StoredJournal:
 
     def _open(self) -> tuple[RunStore, StoredRun]:
         if self._opened is None:
-            self._opened = self.begin()
+            self._opened = self.open_run(self._terms)
             self.before = self.before or first_checksum(self._opened[1])
         return self._opened
 
@@ -231,6 +261,16 @@ def count_tokens(row: Row) -> int:
     """Return the tokens of a row, input and output."""
     counts = [row.usage.get(name) for name in ("input_tokens", "output_tokens")]
     return sum([count for count in counts if isinstance(count, int)])
+
+
+def add_usage(usage: Usage, row: Row, sign: int = 1) -> None:
+    """Add the tokens of a row to those of its model, or take them away."""
+    model, counts = row.read_usage()
+    if counts:
+        total = usage.setdefault(model or "", [0] * len(KINDS))
+        for at, kind in enumerate(KINDS):
+            count = counts.get(kind)
+            total[at] += sign * count if isinstance(count, int) else 0
 
 
 _GREATEST = 2**63 - 1
@@ -252,9 +292,14 @@ class StoredRows:
     boots: int = 0
     clock: float = 0.0
     rates: dict[str, Any] = field(factory=dict)
+    failures: dict[str, int] = field(factory=dict)
+    """For each request that is made again after it has failed, how often it has."""
+    pauses: dict[str, Any] = field(factory=dict)
+    """The pauses before another attempt, by request: model, attempt, end."""
     zones: str | None = None
     replies: int = 0
     tokens: int = 0
+    usage: Usage = field(factory=dict)
     doubts: list[Any] = field(factory=list)
     """The doubts of earlier resumptions."""
     _closed: dict[str, Begun] = field(factory=dict)
@@ -267,10 +312,15 @@ class StoredRows:
         del self.rows[kept:]
         for row in gone:
             is_over = row is gone[0] and row.failed and not _is_in_doubt(row)
-            if row.id in self._closed and not is_over:
+            if is_over:
+                self.failures[row.id] = self.failures.get(row.id, 0) + 1
+                self.pauses.pop(row.id, None)
+            elif row.id in self._closed:
                 self.open[row.id] = self._closed.pop(row.id)
         self.replies -= sum(row.operation not in NO_REPLIES for row in gone)
         self.tokens -= sum(map(count_tokens, gone))
+        for row in gone:
+            add_usage(self.usage, row, -1)
 
     def take(self, line: dict[str, Any], blobs: BlobReader) -> None:
         """Add a line."""
@@ -282,6 +332,8 @@ class StoredRows:
             self.doubts += line["doubts"]
             if line["rows"] is not None:
                 self.cut(line["rows"])
+        elif "pauses" in line:
+            self.pauses[line["pauses"]] = line["until"]
         elif "zones" in line:
             self.zones = line["zones"]
         elif "rates" in line:
@@ -308,9 +360,10 @@ class StoredRows:
         )
         self.clock = max(self.clock, row.clock)
         self.rows.append(row)
-        if row.id in self.open:
+        if row.id in self.open and row.operation != ATTEMPT:
             self._closed[row.id] = self.open.pop(row.id)
         self.tokens += count_tokens(row)
+        add_usage(self.usage, row)
         self.replies += row.operation not in NO_REPLIES
 
 
@@ -333,7 +386,7 @@ def read_rows(store: RunStore, run: StoredRun, *, whole: bool = False) -> Stored
             try:
                 if seq != found.seq + 1 or not _fits(found.before, data, checksum):
                     raise ValueError(seq)
-                for line in data.decode("utf-8").split("\n"):
+                for line in decompress(data).decode("utf-8").split("\n"):
                     found.take(load(line), blobs)
             except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as wrong:
                 raise refuse(
@@ -369,11 +422,12 @@ def _read_snapshot(store: RunStore, run: StoredRun) -> StoredRows | None:
     try:
         if not _fits(before, data, checksum):
             return None
-        kept = json.loads(zlib.decompress(data))
+        kept = json.loads(decompress(data))
         rows = StoredRows(seq=seq, before=before, snapshot=kept["frozen"], clock=kept["clock"])
         rows.open = {id: (each[0], each[1], each[2]) for id, each in kept["open"].items()}
         rows.boots, rows.rates = kept["boot"], kept["rates"]
-        rows.replies, rows.tokens = kept["replies"], kept["tokens"]
+        rows.failures, rows.pauses = kept["failures"], kept["pauses"]
+        rows.replies, rows.tokens, rows.usage = kept["replies"], kept["tokens"], kept["usage"]
         return rows
     # A snapshot is a cache: one that fails in any way is dropped.
     except Exception:
@@ -388,6 +442,7 @@ def _find_blob(store: RunStore, run: StoredRun, name: bytes) -> bytes:
     found = store.db.execute(
         "select data from blobs where run = ? and digest = ?", (run.n, name)
     ).fetchone()
-    if found is None or not is_blob(name, found[0]):
+    text = b"" if found is None else decompress(found[0])
+    if found is None or not is_blob(name, text):
         raise LookupError(name.hex())
-    return bytes(found[0])
+    return text

@@ -46,6 +46,9 @@ OFTEN = 0.1
 
 MOST_TOOLS = 1000
 
+IDEMPOTENCY_KEY = "sexplang/idempotency-key"
+"""The name of a call's key in its `_meta`."""
+
 OnProgress = Callable[[str, float | None], None]
 """Takes the progress of a call: words, and a fraction if it is known."""
 
@@ -82,8 +85,15 @@ class Connection:
         """Return the tools of the server: `{description input_schema}` by name. Raises Refusal."""
         return (await self._ready()).tools
 
-    async def call(self, tool: str, inputs: Any, on_progress: OnProgress | None = None) -> Any:
-        """Call a tool and return its answer. Raises Refusal.
+    async def call(
+        self,
+        tool: str,
+        inputs: Any,
+        on_progress: OnProgress | None = None,
+        key: str | None = None,
+    ) -> Any:
+        """Call a tool and return its answer. The server is told the idempotency `key`. Raises
+        Refusal.
 
         A connection that was lost is opened again, once. A call that the server may have performed
         is repeated only if the server says that it may be.
@@ -100,7 +110,7 @@ class Connection:
                 raise refuse_unknown_tool(name, live.tools, self.server.name)
             check_inputs(inputs, name)
             try:
-                return await self._ask(live, tool, inputs, on_progress)
+                return await self._ask(live, tool, inputs, on_progress, key)
             except MCPError as error:
                 cause = live.failures.find_cause(error, live.over.is_set())
                 if cause == NO_SESSION or live.over.is_set():
@@ -192,7 +202,7 @@ class Connection:
         return _Live(client, tools, frozenset(repeatable), over, failures)
 
     async def _ask(
-        self, live: _Live, tool: str, inputs: Any, on_progress: OnProgress | None
+        self, live: _Live, tool: str, inputs: Any, on_progress: OnProgress | None, key: str | None
     ) -> Any:
         """Send one request and return the value of its answer. Raises MCPError and Refusal."""
         name, seconds = f"{self.server.name}:{tool}", self.server.seconds
@@ -200,7 +210,9 @@ class Connection:
             if tool in METHODS:
                 async with asyncio.timeout(seconds):
                     return await METHODS[tool].perform(live.client.session, inputs, name)
-            asked = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=inputs))
+            meta: Any = None if key is None else {IDEMPOTENCY_KEY: key}
+            params = CallToolRequestParams(name=tool, arguments=inputs, _meta=meta)
+            asked = CallToolRequest(params=params)
             # Not `call_tool`: it matches results with the server's own patterns, by an
             # engine that may take unbounded time.
             result = await live.client.session.send_request(

@@ -6,6 +6,8 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
+from sexplang.runtime.driver.current_request import find_key
+from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.mcp.specs import Server
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refuse
@@ -60,9 +62,18 @@ class Servers:
             self._permit(server)
             inbox = Inbox(on_progress)
             put = None if on_progress is None else inbox.put
-            return await inbox.wait_for(self._begin(self._call(server, tool, inputs, put)))
+            call = self._call(server, tool, inputs, put, find_key())
+            return await inbox.wait_for(self._begin(call))
 
         return answer
+
+    def list_decisions(self) -> dict[str, Decision]:
+        """Return what becomes of calls in doubt, by `tool:NAME`."""
+        return {
+            f"tool:{server.name}:{tool}": decision
+            for server in self.known.values()
+            for tool, decision in server.replay.items()
+        }
 
     def close(self) -> None:
         """Close all connections and end all started servers."""
@@ -146,8 +157,15 @@ class Servers:
             found[name] = offers[server][tool]
         return found
 
-    async def _call(self, server: str, tool: str, inputs: dict[str, Any], on_progress: Any) -> Any:
-        return await self._connection(server).call(tool, inputs, on_progress)
+    async def _call(
+        self,
+        server: str,
+        tool: str,
+        inputs: dict[str, Any],
+        on_progress: Any,
+        key: str | None,
+    ) -> Any:
+        return await self._connection(server).call(tool, inputs, on_progress, key)
 
     async def _close_all(self) -> None:
         import asyncio

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from sexplang.guards.secrets import SHORTEST, credentials_of, declare, is_plausible, learn
 from sexplang.package.process import CREDENTIALS, is_named
+from sexplang.runtime.journal.doubts import DECISIONS, Decision
 from sexplang.runtime.permissions import host_of
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
@@ -20,7 +21,7 @@ RESERVED = "system"
 """A reserved server name: `system:run_script` is a tool of the language itself."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_KEYS = ("command", "args", "env", "url", "headers", "timeout")
+_KEYS = ("command", "args", "env", "url", "headers", "timeout", "replay")
 
 
 @frozen(kw_only=True)
@@ -37,6 +38,8 @@ class Server:
     """Headers of each request to the address. They may hold credentials."""
     seconds: float = SECONDS
     """Maximum seconds of a call."""
+    replay: Mapping[str, Decision] = field(factory=dict)
+    """By the names of tools, what becomes of a call in doubt."""
 
     @property
     def host(self) -> tuple[str, str]:
@@ -47,7 +50,8 @@ class Server:
 
 def servers_of(given: Mapping[str, Any]) -> dict[str, Server]:
     """Return servers by name. Each is a command line, an address, or a table with `command` (and
-    `args`, `env`) or `url` (and `headers`), and an optional `timeout` in seconds."""
+    `args`, `env`) or `url` (and `headers`), and an optional `timeout` in seconds and `replay`, a
+    table of decisions by tool."""
     return {name: server_of(name, said) for name, said in given.items()}
 
 
@@ -81,6 +85,7 @@ def server_of(name: str, given: Any) -> Server:
         url=_address(name, given["url"]) if "url" in given else None,
         headers=_headers(name, given.get("headers", {})),
         seconds=float(seconds),
+        replay=_decisions(name, given.get("replay", {})),
     )
 
 
@@ -115,6 +120,15 @@ def _environment(name: str, given: Any) -> dict[str, str]:
 def _headers(name: str, given: Any) -> dict[str, str]:
     headers = _texts(name, "headers", given)
     return {each: _header(name, each, value) for each, value in headers.items()}
+
+
+def _decisions(name: str, given: Any) -> Mapping[str, Decision]:
+    decisions: Any = _texts(name, "replay", given)
+    for tool, each in decisions.items():
+        if each not in DECISIONS:
+            words = " or ".join([f'"{known}"' for known in DECISIONS])
+            raise _bad(name, f"`replay` of `{tool}` is {words}")
+    return decisions  # type: ignore[no-any-return]
 
 
 def _texts(name: str, key: str, given: Any) -> Mapping[str, str]:

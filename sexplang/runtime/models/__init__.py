@@ -227,6 +227,15 @@ def predict_model(asked_for: str | None, models: Models, permissions: Permission
     return name
 
 
+def is_scripted(payload: Any, models: Models) -> bool:
+    """Whether a script answers a call."""
+    try:
+        asked_for = payload.get("model") or None if isinstance(payload, dict) else None
+        return (choose_model(models, asked_for).model or "").startswith("scripted:")
+    except Refusal:
+        return False
+
+
 def server_of(name: str) -> str | None:
     """Return the server that a model shares with other models. None for a model without one, whose
     replies are present."""

@@ -1,6 +1,6 @@
 """Prices of model calls in US dollars, by the offline table of genai-prices."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -100,6 +100,18 @@ def rates(name: str) -> Rates | None:
     if model not in _known:
         _known[model] = _look_up(model)
     return _known[model]
+
+
+def price_usage(usage: Mapping[str, Sequence[int]]) -> float | None:
+    """Return the US dollars of tokens by model: input, output, written to and read from a prompt
+    cache. None if there are none, or a model has no price."""
+    costs = []
+    for model, counts in usage.items():
+        each = rates(model)
+        if each is None:
+            return None
+        costs.append(each.cost(*counts))
+    return sum(costs) if costs else None
 
 
 def table() -> str | None:

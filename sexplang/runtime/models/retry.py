@@ -9,7 +9,13 @@ from typing import Any
 
 import anyio
 
-from sexplang.runtime.driver.event_loop import follow_attempts, follow_text, may_retry
+from sexplang.runtime.driver.event_loop import (
+    find_pause,
+    follow_attempts,
+    follow_text,
+    may_retry,
+    note_pause,
+)
 from sexplang.runtime.driver.events import Retrying
 from sexplang.runtime.driver.requests import RetriedReply, Watch
 from sexplang.runtime.journal.redaction import clean
@@ -167,7 +173,10 @@ async def _retry(
     """Return the reply, or a RetriedReply. Raises a Refusal. Each end after a failed attempt goes
     through `lost`: `add_usage` for a reply, `add_partial` for a refusal."""
     until = monotonic() + seconds
-    attempt = 1
+    past, left = find_pause(request.id, model)
+    if left:
+        await anyio.sleep(min(left, retries.most))  # the clock may have been set
+    attempt = past + 1
     while True:
         try:
             await _wait_for_server(request, server, attempt, until, on_event, model)
@@ -191,6 +200,7 @@ async def _retry(
             if took and not may_retry(request.id, lost.count + attempt, took):
                 refusal = with_attempts(with_budget_stop(refusal), lost.count + attempt)
                 raise lost.add_partial(refusal) from None
+            note_pause(request.id, model, attempt, wait)
             _report_retry(on_event, request, attempt, wait, refusal)
         finally:
             server.release_probe(request.id)

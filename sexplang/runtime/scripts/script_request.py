@@ -6,6 +6,8 @@ import shlex
 from shutil import which
 from typing import Any
 
+from sexplang.package.process import IDEMPOTENCY_KEY
+from sexplang.runtime.driver.current_request import find_key
 from sexplang.runtime.files.surrogates import require_text
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refuse
@@ -46,7 +48,9 @@ def script_of(request: Request, permissions: Permissions) -> Script:
     if grant_name(words[0], permissions) not in permissions.run:
         raise not_permitted(words[0], "--allow-run")
     check_supervision()
-    command = command_of(words, permissions.base, seconds)
+    key = find_key()
+    more = None if key is None else {IDEMPOTENCY_KEY: key}
+    command = command_of(words, permissions.base, seconds, more)
     return Script(command, require_text(given or "", request.operation))
 
 

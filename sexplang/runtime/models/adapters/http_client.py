@@ -8,9 +8,11 @@ most of the time.
 from base64 import b64encode
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from hashlib import sha256
 from json import dumps
 from typing import Any
 
+from sexplang.runtime.driver.current_request import find_key
 from sexplang.runtime.models.protocols import CHAT, MESSAGES, Target
 from sexplang.runtime.models.server_failures import is_broken, refuse_bad_reply
 from sexplang.terms.classes.node import define, frozen
@@ -23,7 +25,7 @@ LISTING = 5.0
 """Seconds for a server to list its models."""
 
 _BETA = "anthropic-beta"
-
+_KEY = "idempotency-key"
 
 _CLOSING = "llama.cpp"
 """A server that closes connections which it said it would keep."""
@@ -55,6 +57,9 @@ class Server:
         if self.is_closing:
             headers = {**headers, "connection": "close"}
         data = dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        key = find_key()
+        if key is not None:  # one request may be sent to several models
+            headers = {**headers, _KEY: sha256(key.encode() + data).hexdigest()}
         url = self._url_of(path)
         async with AsyncExitStack() as stack:
             while True:

@@ -27,7 +27,7 @@ from sexplang.guards.secrets import look, silence
 from sexplang.machine import Limits, Suspended, state_of
 from sexplang.machine.frozen_runs import freeze
 from sexplang.runs import assembly
-from sexplang.runs.durable_run import Keeping, end_run, keep_run, read_header
+from sexplang.runs.durable_run import Keeping, keep_run, read_header
 from sexplang.runtime import Endpoint, Journal, Permissions, Refusal, Retries, Settings, drive
 from sexplang.runtime import performers as host_performers
 from sexplang.runtime.journal.fold import find_slice, fold, fold_steps
@@ -74,7 +74,7 @@ class Witness:
     def ignore(self, *_: Any) -> None:
         """Ignore what changes no state."""
 
-    begin = intend = note = commit = close = start_request = finish_request = ignore
+    begin = intend = note = commit = park = close = start_request = finish_request = ignore
 
 
 def keep(store: str, name: str) -> Witness:
@@ -152,30 +152,11 @@ def _drive(store: str, name: str, made: Any, terms: Any, performers: Any) -> Wit
     slice = machine.Slice()
     outcome = assembly.begin(made, terms, conceal=silence, slice=slice, book=book)
     witness.advance(outcome)
-    ended = None
     if isinstance(outcome, Suspended):
         with suppress(KeyboardInterrupt):
-            ended = drive(outcome, performers(journal), journal=journal, trace=witness)
-    else:
-        ended = outcome
-    witness.snapshot = _read_snapshot(store, name)  # it goes when the run ends
-    end_run(storage, ended)
-    journal.close()
-    return witness
-
-
-def _read_snapshot(store: str, name: str) -> tuple[int, str] | None:
-    kept = open_store(store)
-    try:
-        run = kept.find(name)
-        newest, whole = read_rows(kept, run), read_rows(kept, run, whole=True)
-    except Refusal:  # it made no request
-        return None
-    finally:
-        kept.close()
-    if newest.snapshot is None:
-        return None
-    return len(whole.rows) - len(newest.rows), json.dumps(newest.snapshot, sort_keys=True)
+            drive(outcome, performers(journal), journal=journal, trace=witness)
+    journal.close()  # a run that is said to have ended has no snapshot
+    return witness.states
 
 
 @contextmanager

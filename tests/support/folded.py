@@ -58,8 +58,6 @@ class Witness:
     rows: int = 0
     states: dict[int, str] = field(factory=dict)
     """Descriptions, by the number of rows before."""
-    snapshot: tuple[int, str] | None = None
-    """The newest snapshot, and the number of rows before it."""
 
     def append(self, row: Row) -> None:
         self.rows += 1
@@ -77,12 +75,12 @@ class Witness:
     begin = intend = note = commit = park = close = start_request = finish_request = ignore
 
 
-def keep(store: str, name: str) -> Witness:
-    """Run a program, kept under its name. Return what saw it."""
+def keep(store: str, name: str) -> dict[int, str]:
+    """Run a program, kept under its name. Return its states while it ran, by the number of rows."""
     return _keep_program(store, name) if name in PROGRAMS else _keep_generated(store, name)
 
 
-def _keep_generated(store: str, name: str) -> Witness:
+def _keep_generated(store: str, name: str) -> dict[int, str]:
     made = built(text_of(name))
     budget = {"usd": 1.0, "calls": 50} if int(name) % 2 else None
     terms = assembly.terms_of(made, {}, budget=budget)
@@ -102,7 +100,7 @@ async def never(seconds: Any) -> None:
     await asyncio.sleep(1e6)
 
 
-def _keep_program(store: str, name: str) -> Witness:
+def _keep_program(store: str, name: str) -> dict[int, str]:
     given = PROGRAMS[name]
     made = built(given.text)
     tools = tools_of([look_up, leak])
@@ -142,7 +140,7 @@ def _keep_program(store: str, name: str) -> Witness:
         return _drive(store, name, made, terms, make)
 
 
-def _drive(store: str, name: str, made: Any, terms: Any, performers: Any) -> Witness:
+def _drive(store: str, name: str, made: Any, terms: Any, performers: Any) -> dict[int, str]:
     """Run a program, kept, to its end or until it is interrupted."""
     storage = keep_run(Keeping(store, name, "here", "program"))
     witness = Witness()
@@ -253,6 +251,8 @@ class FoldedRun:
     rows: list[Row]
     effects: list[tuple[str, str, str]]
     states: dict[int, str]
+    snapshot: tuple[int, str] | None
+    """The kept snapshot, and the number of rows before it."""
 
 
 def fold_run(kept: Any, name: str) -> FoldedRun | None:
@@ -279,7 +279,12 @@ def fold_run(kept: Any, name: str) -> FoldedRun | None:
         states[behind] = describe(after)
         effects += _list_opened(after)
     states[len(rows)] = describe(fold(start, rows))
-    return FoldedRun(rows, effects, states)
+    newest = read_rows(kept, run)
+    snapshot = None
+    if newest.snapshot is not None:
+        at = len(rows) - len(newest.rows)
+        snapshot = at, json.dumps(newest.snapshot, sort_keys=True)
+    return FoldedRun(rows, effects, states, snapshot)
 
 
 def is_computing(outcome: Any) -> bool:

@@ -147,6 +147,9 @@ def test_a_fork_takes_another_turn(folder):
     assert (1, True) == (differs.returncode, "the same for 1 reply, then:" in differs.stdout)
     assert 'gave "yes"' in differs.stdout
     assert 0 == command(folder, "runs", "diff", "r", "r").returncode
+    told = command(folder, "runs", "show", "r", "--at", "1").stdout
+    assert "after 1 reply it asks: (approve 1) as" in told
+    assert "the run has ended" in command(folder, "runs", "show", "r", "--at", "3").stdout
     none = command(folder, "runs", "fork", "r", "--at", "9")
     assert (1, True) == (none.returncode, "no-row" in none.stderr)
 

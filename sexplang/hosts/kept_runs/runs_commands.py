@@ -92,12 +92,17 @@ def _list_runs(every: bool, store: str | None, as_json: bool) -> int:
 
 @runs.command("show", epilog=_RUNS_SHOW_EXAMPLES, short_help="Show what a run has done.")
 @click.argument("run_id", metavar="ID")
+@click.option("--at", type=click.IntRange(0), metavar="N", help="What it asked after N replies.")
 @_STORE_OPTION
 @_JSON_OPTION
-def _show_run(run_id: str, store: str | None, as_json: bool) -> int:
+def _show_run(run_id: str, at: int | None, store: str | None, as_json: bool) -> int:
     """Show a run: its command, its last replies, what was in doubt, and how to go on with it."""
     from sexplang.hosts.kept_runs.stored_runs import show_run
 
+    if at is not None:
+        from sexplang.hosts.kept_runs.run_copies import show_at
+
+        return show_at(run_id, at, store, as_json=as_json)
     return show_run(run_id, store, as_json=as_json)
 
 

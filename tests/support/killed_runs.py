@@ -7,6 +7,7 @@ twice stands twice in the log of the effects.
 import os
 import signal
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -95,8 +96,8 @@ def go_on(name: str, folder: Path, replay: str) -> Any:
         return start(name, folder)
 
 
-def in_child(work: Callable[[], Any], seconds: float | None = None) -> bool:
-    """Run a function in a child process and kill that after some seconds. Return whether it came
+def in_child(work: Callable[[], Any], wait: Callable[[], object] | None = None) -> bool:
+    """Run a function in a child process, and kill that when `wait` returns. Return whether it came
     to its end."""
     child = os.fork()
     if child == 0:
@@ -106,10 +107,14 @@ def in_child(work: Callable[[], Any], seconds: float | None = None) -> bool:
             status = 0
         except sexplang.Failed as failed:
             status = 0 if failed.reason in ("run-ended", "in-doubt") else 2
+            if status:
+                traceback.print_exc()
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(status)
-    if seconds is not None:
-        time.sleep(seconds)
+    if wait is not None:
+        wait()
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     assert status in (0, signal.SIGKILL), status
@@ -234,7 +239,8 @@ def kill_and_resume(
         go_on(name, folder, replay)
 
     for _ in range(kills):
-        if in_child(work, random.random() * 0.04):
+        seconds = random.random() * 0.04
+        if in_child(work, lambda seconds=seconds: time.sleep(seconds)):
             break
     found = rows_of(folder)
     try:

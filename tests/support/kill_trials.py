@@ -10,10 +10,14 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any
 from zlib import crc32
+
+from support.killed_programs import generate_program
+from support.killed_runs import crash_at, in_child, rows_of
 
 import sexplang
 from sexplang.api.python_values import result
@@ -26,14 +30,16 @@ from sexplang.runtime.journal.fold import find_slice, fold
 from sexplang.runtime.journal.recording_reader import read_recording
 from sexplang.runtime.journal.run_store import open_store
 from sexplang.runtime.journal.stored_journal import StoredRows, read_rows
-from sexplang.terms.classes.node import define, field, frozen
+from sexplang.terms.classes.node import attributes, define, field, frozen
 from sexplang.terms.run_terms import RateBook
-from support.killed_programs import generate_program
-from support.killed_runs import in_child, rows_of
 
 MODEL = "gpt-4o-mini"
 INPUT_USD, OUTPUT_USD = 0.15e-6, 0.6e-6
 """US dollars of a token of the model."""
+
+LEAST_USD = 1e-12
+PROMPTS = ("Say-", "Dig-")
+"""The beginnings of the keys of calls of the model."""
 
 
 def key_of_call(payload: Any) -> str:
@@ -82,10 +88,8 @@ def run_arguments(folder: Path) -> dict[str, Any]:
             request = {"name": "say", "inputs": {"n": f"dug {number}"}}
             text = json.dumps({"status": "CONTINUATION", "notes": {"subtask_request": request}})
         content = [{"type": "text", "text": text}]
-        return {
-            **{"content": content, "stop_reason": "end_turn"},
-            **{"usage": usage_of(key), "model": MODEL},
-        }
+        reply = {"content": content, "stop_reason": "end_turn"}
+        return reply | {"usage": usage_of(key), "model": MODEL}
 
     return {
         "effects": {"act": act, "deny": deny, "wait": wait},
@@ -128,7 +132,10 @@ def read_bill(text: str, folder: Path) -> tuple[Any, Bill]:
     """Return the value of a run that has ended, by its journal alone, and its bill."""
     store = open_store(str(folder / "runs.db"), must_exist=True)
     try:
-        run, program = store.find("r"), sexplang.build(text, effects=run_arguments(folder)["effects"])
+        run, program = (
+            store.find("r"),
+            sexplang.build(text, effects=run_arguments(folder)["effects"]),
+        )
         rows = read_rows(store, run, whole=True)
         terms, slice = read_header(run, program), find_slice(rows.rows)
         start = assembly.begin(program, terms, slice=slice, book=RateBook(rows.rates))
@@ -176,7 +183,7 @@ def keys_of_rows(found: StoredRows) -> dict[str, str]:
 
 @define
 class Findings:
-    """What was found in trials. All but the first three are defects, as the seeds of programs."""
+    """What was found in trials. All lists are of defects, each with the seed of a program."""
 
     kills: int = 0
     resumptions_killed: int = 0
@@ -189,103 +196,153 @@ class Findings:
     wrong_bills: list[Any] = field(factory=list)
     twice_without_permission: list[Any] = field(factory=list)
 
-    def defects(self) -> list[Any]:
-        return [
-            *self.unreported,
-            *self.committed_again,
-            *self.wrong_values,
-            *self.wrong_bills,
-            *self.twice_without_permission,
-        ]
+    def defects(self) -> dict[str, list[Any]]:
+        """Return the lists that are not empty, by name."""
+        fields = attributes(self).items()
+        return {name: each for name, each in fields if isinstance(each, list) and each}
+
+    def describe(self) -> str:
+        """Return the counts in one line."""
+        return (
+            f"{self.kills} kills, {self.resumptions_killed} of them in resumptions; "
+            f"{self.performed_twice} effects performed again, {len(self.unreported)} of them "
+            f"unreported, {len(self.committed_again)} committed; "
+            f"{len(self.wrong_values)} wrong values, {len(self.wrong_bills)} wrong bills; "
+            f"{len(self.twice_without_permission)} performed twice without permission"
+        )
 
 
-def try_program(
-    seed: int, folder: Path, findings: Findings, replay: str = "safe", kills: int = 6
-) -> None:
-    """Run a program without a kill, then kill it at random moments, and note what differs. Every
+@define
+class Trial:
+    """A generated program, run to its end without a kill, and run anew in folders of its own. Every
     other program has a snapshot at each commit."""
-    text, kinds = generate_program(seed)
-    findings.kinds |= kinds
-    whole, killed = folder / "whole", folder / "killed"
-    whole.mkdir(parents=True)
-    killed.mkdir()
-    began = time.monotonic()
-    go_on(text, whole, replay)
-    seconds = time.monotonic() - began
 
-    def work() -> None:
-        if seed % 2:
+    seed: int
+    folder: Path
+    findings: Findings
+    replay: str = "safe"
+    size: int = 14
+    text: str = ""
+    seconds: float = 0.0
+    """How long it runs without a kill."""
+    value: Any = None
+    bill: Bill | None = None
+
+    @property
+    def whole(self) -> Path:
+        return self.folder / "whole"
+
+    def start(self) -> None:
+        """Run the program without a kill."""
+        longest = 90 if self.replay == "safe" else 0.3
+        self.text, kinds = generate_program(self.seed, self.size, longest)
+        self.findings.kinds |= kinds
+        self.whole.mkdir(parents=True)
+        began = time.monotonic()
+        go_on(self.text, self.whole, self.replay)
+        self.seconds = time.monotonic() - began
+        self.value, self.bill = read_bill(self.text, self.whole)
+
+    def work(self, killed: Path) -> None:
+        """Begin the run of a folder, or go on with it."""
+        if self.seed % 2:
             stored_journal.LEAST_SECONDS = stored_journal.SNAPSHOT_SHARE = 0.0
-        go_on(text, killed, replay)
+        go_on(self.text, killed, self.replay)
 
-    random = Random(seed)
-    committed: dict[str, int] = {}
-    for number in range(kills):
-        if in_child(work, choose_moment(random, killed, seconds)):
-            break
-        findings.kills += 1
-        findings.resumptions_killed += number > 0
-        found = rows_of(killed)
-        done = count_log(killed)
+    def kill_at_random(self, kills: int = 6) -> None:
+        """Kill a run and its resumptions at random moments, let it come to its end, and compare."""
+        random, killed = Random(self.seed), self.folder / "killed"
+        killed.mkdir()
+        committed: dict[str, int] = {}
+        for number in range(kills):
+            moment = choose_moment(random, killed, self.seconds)
+            if in_child(lambda: self.work(killed), moment):
+                break
+            self.findings.resumptions_killed += number > 0
+            self.look_at_killed(killed, committed)
+        self.finish(killed, committed)
+
+    def crash_at_commits(self, places: tuple[str, ...] = ("before", "in", "after")) -> None:
+        """Kill a run at each of its commits, let it come to its end, and compare."""
+        for number in count(1):
+            for place in places:
+                killed = self.folder / f"{number}-{place}"
+                killed.mkdir()
+
+                def crash(number: int = number, place: str = place, killed: Path = killed) -> None:
+                    crash_at(number, place)
+                    self.work(killed)
+
+                committed: dict[str, int] = {}
+                has_ended = in_child(crash)
+                if not has_ended:
+                    self.look_at_killed(killed, committed)
+                self.finish(killed, committed)
+                if has_ended:
+                    return
+
+    def look_at_killed(self, killed: Path, committed: dict[str, int]) -> None:
+        """Note how often the effects with a row were performed up to now."""
+        self.findings.kills += 1
+        found, done = rows_of(killed), count_log(killed)
         if found is not None:
             committed |= {key: done[key] for key in keys_of_rows(found).values()}
-    assert in_child(work)
-    compare = compare_safe if replay == "safe" else compare_never
-    compare(seed, text, whole, killed, committed, findings)
+
+    def finish(self, killed: Path, committed: dict[str, int]) -> None:
+        """Let a run come to its end, and note what differs from the one without a kill."""
+        assert in_child(lambda: self.work(killed)), self.seed
+        done = count_log(killed)
+        again = [(self.seed, key) for key, times in committed.items() if done[key] != times]
+        self.findings.committed_again += again
+        if self.replay == "never":
+            twice = [(self.seed, key) for key in done if done[key] > 1]
+            self.findings.twice_without_permission += twice
+            return
+        found = rows_of(killed)
+        assert found is not None
+        keys = keys_of_rows(found)
+        reported = Counter(keys.get(each["id"], "") for each in found.doubts)
+        self.findings.performed_twice += sum(done.values()) - len(done)
+        silent = [(self.seed, key) for key in done if done[key] > 1 + reported[key]]
+        self.findings.unreported += silent
+        value, bill = read_bill(self.text, killed)
+        if value != self.value or {*done} != {*count_log(self.whole)}:
+            self.findings.wrong_values.append((self.seed, self.value, value))
+        if not is_exact(bill, self.bill, done, reported):
+            self.findings.wrong_bills.append((self.seed, self.bill, bill))
+
+
+def is_exact(bill: Bill, whole: Bill | None, done: Counter[str], reported: Counter[str]) -> bool:
+    """Whether a bill is that of a run without a kill, beside the cost of all doubts and of no other
+    call, and no call of the log is missing from it."""
+    calls = {key: times for key, times in reported.items() if key.startswith(PROMPTS)}
+    usages = [(usage_of(key), times) for key, times in calls.items()]
+    tokens = [
+        sum(u[name] * times for u, times in usages) for name in ("input_tokens", "output_tokens")
+    ]
+    due = sum(cost_of(key) * times for key, times in calls.items())
+    paid = sum(cost_of(key) * times for key, times in done.items() if key.startswith(PROMPTS))
+    return (
+        whole is not None
+        and bill.of_rows == whole.of_rows
+        and bill.doubtful_calls == sum(calls.values())
+        and [*bill.doubtful_tokens] == tokens
+        and abs(bill.doubtful_usd - due) < LEAST_USD
+        and bill.usd - LEAST_USD < paid < bill.usd + due + LEAST_USD
+    )
 
 
 def choose_moment(random: Random, folder: Path, seconds: float) -> Callable[[], None]:
     """Return a wait for the moment of a kill: after a part of the seconds, or soon after some more
     effects have begun."""
     at_effect, part = random.random() < 0.6, random.random()
-    lines = sum(count_log(folder).values()) + random.randint(1, 4)
+    lines = count_log(folder).total() + random.randint(1, 4)
 
     def wait() -> None:
         until = time.monotonic() + seconds * (1.0 if at_effect else 0.8 * part)
-        while time.monotonic() < until and not (
-            at_effect and sum(count_log(folder).values()) >= lines
-        ):
+        while time.monotonic() < until and not (at_effect and count_log(folder).total() >= lines):
             time.sleep(0.001)
         if at_effect:
             time.sleep(0.012 * part)
 
     return wait
-
-
-def compare_safe(
-    seed: int, text: str, whole: Path, killed: Path, committed: dict[str, int], findings: Findings
-) -> None:
-    done, found = count_log(killed), rows_of(killed)
-    assert found is not None
-    findings.performed_twice += sum(done.values()) - len(done)
-    findings.committed_again += [
-        (seed, key) for key, count in committed.items() if done[key] != count
-    ]
-    keys = keys_of_rows(found)
-    reported = Counter(keys.get(each["id"]) for each in found.doubts)
-    findings.unreported += [(seed, key) for key in done if done[key] > 1 + reported[key]]
-    (value, bill), (killed_value, killed_bill) = read_bill(text, whole), read_bill(text, killed)
-    if killed_value != value or set(done) != set(count_log(whole)):
-        findings.wrong_values.append((seed, value, killed_value))
-    doubted = [keys[each["id"]] for each in found.doubts if each["operation"] == "model"]
-    usages = [usage_of(key) for key in doubted]
-    told = killed_bill.doubtful_calls, killed_bill.doubtful_tokens, killed_bill.doubtful_usd
-    tokens = tuple([sum(each[n] for each in usages) for n in ("input_tokens", "output_tokens")])
-    due = len(doubted), tokens, sum(map(cost_of, doubted))
-    repeated = sum((done[key] - 1) * cost_of(key) for key in done if "/" in key)
-    if (
-        killed_bill.of_rows != bill.of_rows
-        or told[:2] != due[:2]
-        or abs(told[2] - due[2]) > 1e-12
-        or repeated > told[2] + 1e-12
-        or abs(bill.usd - sum(cost_of(key) for key in done if "/" in key)) > 1e-12
-    ):
-        findings.wrong_bills.append((seed, bill, killed_bill, due))
-
-
-def compare_never(
-    seed: int, text: str, whole: Path, killed: Path, committed: dict[str, int], findings: Findings
-) -> None:
-    assert in_child(lambda: go_on(text, killed, "never"))
-    done = count_log(killed)
-    findings.twice_without_permission += [(seed, key) for key in done if done[key] > 1]

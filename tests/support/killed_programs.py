@@ -2,7 +2,7 @@
 
 Each effect has a number of its own, so an effect that is performed twice stands twice in the log of
 the effects. What a race or a deadline cuts sleeps longer than any test, so the value depends on no
-time.
+time. A request that fails because it is in doubt makes a race wait for it: then the sleep is short.
 """
 
 from math import prod
@@ -34,6 +34,8 @@ class KillableProgram:
     """A program in the making. Its number of the next effect is `next`."""
 
     random: Random
+    longest: float
+    """Seconds of a sleep that a race or a deadline cuts."""
     kinds: set[str] = field(factory=set)
     next: int = 1
     names: int = 0
@@ -86,7 +88,7 @@ class KillableProgram:
         return f"(attempt (deny {self.number(scope)}) (act {self.number(scope)}))"
 
     def make_passed(self, scope: Sizes, size: int) -> str:
-        return f"(attempt (with-timeout 0.01 (sleep 90)) (wait {self.number(scope)}))"
+        return f"(attempt (with-timeout 0.01 (sleep {self.longest})) (wait {self.number(scope)}))"
 
     def make_list(self, scope: Sizes, size: int) -> str:
         return f"[{' '.join(self.parts(scope, size, self.random.randint(2, 4)))}]"
@@ -107,7 +109,7 @@ class KillableProgram:
         return form.format(name=name, count=count, body=body)
 
     def make_race(self, scope: Sizes, size: int) -> str:
-        loser = f"(begin (sleep 90) (act {self.number(scope)}))"
+        loser = f"(begin (sleep {self.longest}) (act {self.number(scope)}))"
         both = [self.expression(scope, size), loser]
         self.random.shuffle(both)
         return f"(race {' '.join(both)})"
@@ -115,7 +117,7 @@ class KillableProgram:
     def make_deadline(self, scope: Sizes, size: int) -> str:
         return f"(with-timeout 90 {self.expression(scope, size)})"
 
-    def make_finally(self, scope: Sizes, size: int) -> str:
+    def make_unwind(self, scope: Sizes, size: int) -> str:
         body, last = self.parts(scope, size, 2)
         end = f"(deny {self.number(scope)})" if self.random.random() < 0.5 else "7"
         after = self.number(scope)
@@ -138,12 +140,24 @@ class KillableProgram:
 
 
 SIMPLE = {
-    **{"act": 4, "wait": 5, "script": 2, "task": 4},
-    **{"subtask": 2, "sleep": 1, "failure": 1, "passed": 1},
+    "act": 4,
+    "wait": 5,
+    "script": 2,
+    "task": 4,
+    "subtask": 2,
+    "sleep": 1,
+    "failure": 1,
+    "passed": 1,
 }
 COMPOSED = {
-    **{"list": 3, "par": 4, "map": 3, "fold": 3},
-    **{"race": 2, "deadline": 2, "finally": 2, "twice": 3},
+    "list": 3,
+    "par": 4,
+    "map": 3,
+    "fold": 3,
+    "race": 2,
+    "deadline": 2,
+    "unwind": 2,
+    "twice": 3,
 }
 """The kinds of expressions with one effect and with several, and how often each is chosen."""
 
@@ -151,10 +165,10 @@ MOST_REPETITIONS = 12
 """An expression that is repeated more often has one effect."""
 
 
-def generate_program(seed: int, size: int = 14) -> tuple[str, frozenset[str]]:
+def generate_program(seed: int, size: int = 14, longest: float = 90) -> tuple[str, frozenset[str]]:
     """Return a program whose value has the tokens that its budget counted, and the kinds of
     expressions in it."""
-    made = KillableProgram(Random(seed))
+    made = KillableProgram(Random(seed), longest)
     body = made.make_list((), size)
     whole = f"""(handle (with-budget {{tokens: 300000}} (begin (keep {body}) (ask-too-much)))
       ((keep value) k

@@ -6,12 +6,10 @@ twice stands twice in the log of the effects.
 
 import os
 import signal
-import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import sexplang
@@ -27,7 +25,7 @@ PROGRAMS = {
                       (par-map wait [6 7 8]))""",
     "finalizer": "[(try (begin (act 1) (wait 2)) (finally (begin (act 3) (wait 4)))) (act 5)]",
     "failing": "[(attempt (act -1) 0) (attempt (begin (act 2) (wait -3)) (act 4)) (act 5)]",
-    "race": "[(race (begin (wait 1) (wait 2)) (begin (sleep 30) (act 9))) (act 3)]",
+    "race": "[(race (begin (wait 1) (wait 2)) (begin (sleep 5) (act 9))) (act 3)]",
     "deadline": """[(with-timeout 60 (par-map wait [1 2 3 4]))
                      (attempt (with-timeout 0.01 (sleep 9)) 5)]""",
     "twice": """(define-effect (flip))
@@ -211,43 +209,9 @@ def repeated(folder: Path) -> set[str]:
     return {n for n, count in done.items() if count > 1}
 
 
-def doubted(folder: Path) -> set[str]:
-    """Return the numbers of the requests that were reported in doubt."""
-    found = rows_of(folder)
-    if found is None:
-        return set()
-    ids = {each["id"] for each in found.doubts}
-    rows = [row for row in found.rows if row.id in ids]
-    return {_number_of(row) for row in rows}
-
-
 def _number_of(row: Any) -> str:
     if row.operation == "model":
         return row.arguments[0]["messages"][-1]["content"][0]["text"].rpartition(" ")[2]
     if not row.arguments:
         return row.operation
     return str(row.arguments[1][2] if row.operation == "run-script" else row.arguments[0])
-
-
-def kill_and_resume(
-    name: str, folder: Path, random: Random, kills: int = 3, replay: str = "safe"
-) -> Any:
-    """Run a program that is killed at random moments, and go on until it ends. Return its value."""
-    value: list[Any] = []
-
-    def work() -> None:
-        go_on(name, folder, replay)
-
-    for _ in range(kills):
-        seconds = random.random() * 0.04
-        if in_child(work, lambda seconds=seconds: time.sleep(seconds)):
-            break
-    found = rows_of(folder)
-    try:
-        value.append(go_on(name, folder, replay))
-    except sexplang.Failed as failed:
-        if failed.reason != "run-ended":
-            raise
-        assert found is not None
-        return None
-    return value[0]

@@ -62,6 +62,9 @@ class StoredJournal:
     """Whether it is said how the run ended."""
     _opened: "tuple[RunStore, StoredRun] | None" = None
     _is_off: bool = False
+    _failure: Refusal | None = None
+    """The failure that ended the run. The store is not tried again: the write that failed may be
+    there or not."""
     _is_worth: bool = False
     """Whether something was begun that is worth keeping."""
     _lines: list[str] = field(factory=list)
@@ -119,6 +122,8 @@ class StoredJournal:
     def commit(self) -> None:
         if not self._lines or self._is_off or not (self._is_worth or self.boot):
             return
+        if self._failure is not None:
+            raise self._failure
         try:
             store, run = self._open()
             data = "\n".join(self._lines).encode("utf-8", LONE)
@@ -221,6 +226,7 @@ class StoredJournal:
     def _fail(self, refusal: Refusal) -> None:
         """Go on without the store, or end the run."""
         if self.on_failure is None:
+            self._failure = refusal
             raise refusal
         self._is_off = True
         self._lines.clear()

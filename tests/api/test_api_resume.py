@@ -124,6 +124,56 @@ def test_finalizers_of_an_interrupted_run_are_not_a_part_of_it(tmp_path):
     assert ([10, 20], [2, 9]) == resumed(store, program, replay={"*": "safe"})
 
 
+FAILING = "(par (begin (sleep 0.01) (act 1)) (try (begin (sleep 9) 0) (finally (act 2))))"
+
+
+@pytest.mark.parametrize(
+    ("replay", "decision"), [("safe", "safe"), ("ask", "safe"), ("never", "never")]
+)
+def test_a_finalizer_of_a_failed_run_is_done_again_and_said_or_not_done(tmp_path, replay, decision):
+    """The run fails again in the same way. What failed by itself is no doubt."""
+    store, done = tmp_path / "runs.db", []
+
+    def act(n):
+        done.append(n)
+        if n == 1:
+            raise sexplang.error("down", "the server is down")
+        return n
+
+    given = {"store": store, "effects": {"act": act}}
+    assert "down" == reason_of(sexplang.run, FAILING, run_id="r", **given)
+    assert [1, 2] == done
+    for _ in range(2):
+        assert "down" == reason_of(sexplang.resume, FAILING, "r", replay={"*": replay}, **given)
+    assert ([1, 2, 1, 2, 1, 2] if decision == "safe" else [1, 2, 1, 1]) == done
+    assert [("act", decision)] * 2 == [
+        (each["operation"], each["decision"]) for each in rows_of(store).doubts
+    ]
+
+
+def test_a_sleep_has_nothing_of_a_finalizer_with_its_number(tmp_path):
+    """The run goes on another way than it went when it failed."""
+    store, program, done = (
+        tmp_path / "runs.db",
+        "(try (begin (act 1) (sleep 0.4) 3) (finally (act 2)))",
+        [],
+    )
+
+    def act(n):
+        done.append(n)
+        if done == [1]:
+            raise sexplang.error("down", "the server is down")
+        return n
+
+    given = {"store": store, "effects": {"act": act}}
+    assert "down" == reason_of(sexplang.run, program, run_id="r", **given)
+    time.sleep(0.4)
+    began = time.monotonic()
+    assert 3 == sexplang.resume(program, "r", **given)
+    assert time.monotonic() - began > 0.39
+    assert [1, 2, 1, 2] == done
+
+
 def test_a_deadline_has_what_was_left(tmp_path):
     store = tmp_path / "runs.db"
 

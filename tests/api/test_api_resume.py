@@ -124,6 +124,27 @@ def test_finalizers_of_an_interrupted_run_are_not_a_part_of_it(tmp_path):
     assert ([10, 20], [2, 9]) == resumed(store, program, replay={"*": "safe"})
 
 
+def test_what_two_interruptions_cut_is_in_doubt(tmp_path, monkeypatch):
+    """The second comes before the run has noted the first."""
+    import asyncio
+
+    def interrupt(*given):
+        raise KeyboardInterrupt
+
+    async def wait(n):
+        await asyncio.sleep(9)
+
+    store, program = tmp_path / "runs.db", "(par (wait 1) (act 2))"
+    with monkeypatch.context() as patched:
+        patched.setattr("sexplang.runtime.driver.drive._abandon_now", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            effects = {"act": interrupt, "wait": wait}
+            sexplang.run(program, effects=effects, store=store, run_id="r")
+    effects = {"wait": lambda n: n * 10}
+    assert [10, 20] == resumed(store, program, replay={"*": "safe"}, effects=effects)[0]
+    assert ["wait", "act"] == [each["operation"] for each in rows_of(store).doubts]
+
+
 FAILING = "(par (begin (sleep 0.01) (act 1)) (try (begin (sleep 9) 0) (finally (act 2))))"
 
 

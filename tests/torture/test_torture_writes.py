@@ -6,6 +6,7 @@ import sqlite3
 
 import pytest
 from support.killed_runs import (
+    ENDS_OF_DOUBTS,
     PROGRAMS,
     crash_at,
     crash_at_write,
@@ -20,10 +21,6 @@ import sexplang
 from sexplang.runtime.journal import stored_journal
 
 PLACES = ("before", "after")
-
-ENDS_OF_DOUBTS = ("in-doubt", "run-ended", "all-failed")
-"""How a run ends in which no request in doubt is performed again: a race may have lost all its
-branches by it."""
 
 
 @pytest.fixture

@@ -83,6 +83,8 @@ class Run:
     deadlines: Deadlines = field(factory=lambda: Deadlines(no_timer))
     abandoned: bool = False
     """Whether the run was cancelled from outside."""
+    _is_cancelled: bool = False
+    """Whether the journal has the row of the cancellation."""
     awaitables: list[tuple[Request, Any]] = field(factory=list)
     """Awaitable replies that the event loop has not taken over yet."""
     withdrawn: list[str] = field(factory=list)
@@ -272,8 +274,7 @@ class Run:
         self.abandoned = True
         after = self.outcome
         if isinstance(after, Suspended):
-            with suppress(Refusal):  # cleanup matters more than its recording
-                self.journal.append(make_cancellation_row())
+            self._note_cancellation()
             after = after.cancel(so_far=self._partial_reply, slice=self.deadlines.slice)
         begun, queued = dict(self._open), dict(self._queue.calls)
         self._discard_open()
@@ -296,7 +297,16 @@ class Run:
     def give_up(self) -> None:
         """End the run at once, without further cleanup."""
         if isinstance(self.outcome, Suspended):
+            self._note_cancellation()
             self._end(None)
+
+    def _note_cancellation(self) -> None:
+        """Append the row of the cancellation, once. A second interruption may come before it is
+        there: without it, the rows of what was withdrawn would belong to the reply before."""
+        if not self._is_cancelled:
+            with suppress(Refusal):  # cleanup matters more than its recording
+                self.journal.append(make_cancellation_row())
+            self._is_cancelled = True
 
     def _stop(self, error: Record) -> None:
         """End the run with an error, because a reply cannot be recorded and so must not be

@@ -1,11 +1,15 @@
 """Runs that are kept in a store, and that go on after an interruption."""
 
 import json
+import os
+import signal
 import sqlite3
 import time
 import zlib
+from threading import Timer
 
 import pytest
+from support.killed_runs import in_child
 
 import sexplang
 from sexplang.runtime.journal.run_store import open_store
@@ -145,6 +149,30 @@ def test_what_two_interruptions_cut_is_in_doubt(tmp_path, monkeypatch):
     assert ["wait", "act"] == [each["operation"] for each in rows_of(store).doubts]
 
 
+def test_what_an_interruption_of_computing_cut_is_in_doubt(tmp_path):
+    """A reply is delivered, and the run computes on, when Ctrl-C comes."""
+    import asyncio
+
+    def act(n):
+        Timer(0.03, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return n * 10
+
+    async def wait(n):
+        await asyncio.sleep(9)
+
+    def work():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with pytest.raises(KeyboardInterrupt):
+            effects = {"act": act, "wait": wait}
+            sexplang.run(program, effects=effects, store=store, run_id="r")
+
+    store = tmp_path / "runs.db"
+    program = """(define (spin n) (if (= n 0) 7 (spin (- n 1))))
+                 (par (wait 1) (begin (act 2) (spin 800000)))"""
+    assert in_child(work)
+    assert "in-doubt" == reason_of(resumed, store, program, effects={"wait": lambda n: n})
+
+
 FAILING = "(par (begin (sleep 0.01) (act 1)) (try (begin (sleep 9) 0) (finally (act 2))))"
 
 
@@ -176,7 +204,7 @@ def test_a_sleep_has_nothing_of_a_finalizer_with_its_number(tmp_path):
     """The run goes on another way than it went when it failed."""
     store, program, done = (
         tmp_path / "runs.db",
-        "(try (begin (act 1) (sleep 0.4) 3) (finally (act 2)))",
+        "(try (begin (act 1) (sleep 0.2) 3) (finally (act 2)))",
         [],
     )
 
@@ -188,10 +216,10 @@ def test_a_sleep_has_nothing_of_a_finalizer_with_its_number(tmp_path):
 
     given = {"store": store, "effects": {"act": act}}
     assert "down" == reason_of(sexplang.run, program, run_id="r", **given)
-    time.sleep(0.4)
+    time.sleep(0.2)
     began = time.monotonic()
     assert 3 == sexplang.resume(program, "r", **given)
-    assert time.monotonic() - began > 0.39
+    assert time.monotonic() - began > 0.19
     assert [1, 2, 1, 2] == done
 
 

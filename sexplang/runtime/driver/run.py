@@ -508,6 +508,8 @@ class Run:
         else:
             self._pause = None
         gone = after.withdrawn
+        if self.interrupt.pressed and _was_cancelled(after):  # while it computed
+            self._note_cancellation()
         if gone or self.in_flight.withdrawal_rows:
             over = [self._open[id].request for id in gone if id in self._open]
             for each in self._make_withdrawal_rows([*over, *self._queue.find_new(gone)]):
@@ -575,3 +577,12 @@ def is_midway(outcome: Suspended) -> bool:
     """Whether only the end of its slice has stopped a run."""
     pause = state_of(outcome).pause
     return pause is not None and pause.rest is not None
+
+
+def _was_cancelled(outcome: Outcome) -> bool:
+    """Whether a run ends because it was cancelled."""
+    if isinstance(outcome, Suspended):
+        error = state_of(outcome).scheduler.failing
+    else:
+        error = outcome.error if isinstance(outcome, Failed) else None
+    return error is not None and error.fields.get("reason") == "cancelled"

@@ -7,9 +7,10 @@ that was reported in doubt: no call that was made, and paid, is missing from bot
 
 import asyncio
 import json
+import signal
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -223,6 +224,7 @@ class Trial:
     replay: str = "safe"
     size: int = 14
     text: str = ""
+    kinds: frozenset[str] = frozenset()
     seconds: float = 0.0
     """How long it runs without a kill."""
     value: Any = None
@@ -235,8 +237,8 @@ class Trial:
     def start(self) -> None:
         """Run the program without a kill."""
         longest = 90 if self.replay == "safe" else 0.3
-        self.text, kinds = generate_program(self.seed, self.size, longest)
-        self.findings.kinds |= kinds
+        self.text, self.kinds = generate_program(self.seed, self.size, longest)
+        self.findings.kinds |= self.kinds
         self.whole.mkdir(parents=True)
         began = time.monotonic()
         go_on(self.text, self.whole, self.replay)
@@ -249,14 +251,15 @@ class Trial:
             stored_journal.LEAST_SECONDS = stored_journal.SNAPSHOT_SHARE = 0.0
         go_on(self.text, killed, self.replay)
 
-    def kill_at_random(self, kills: int = 6) -> None:
-        """Kill a run and its resumptions at random moments, let it come to its end, and compare."""
+    def kill_at_random(self, kills: int = 6, numbers: Sequence[int] = (signal.SIGKILL,)) -> None:
+        """Kill a run and its resumptions at random moments with one of these signals, let it come
+        to its end, and compare."""
         random, killed = Random(self.seed), self.folder / "killed"
         killed.mkdir()
         committed: dict[str, int] = {}
         for number in range(kills):
             moment = choose_moment(random, killed, self.seconds)
-            if in_child(lambda: self.work(killed), moment):
+            if in_child(lambda: self.work(killed), moment, random.choice(numbers)):
                 break
             self.findings.resumptions_killed += number > 0
             self.look_at_killed(killed, committed)

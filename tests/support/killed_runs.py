@@ -45,6 +45,9 @@ ENDS_OF_DOUBTS = ("in-doubt", "run-ended", "all-failed")
 """How a run ends in which no request in doubt is performed again: a race may have lost all its
 branches by it."""
 
+FAILED, STOPPED = 1, 3
+"""How a child process ends that failed, and one that was interrupted."""
+
 
 def perform(log: Path) -> dict[str, Callable[..., Any]]:
     """Return effects that note their numbers; a negative one fails."""
@@ -98,29 +101,37 @@ def go_on(name: str, folder: Path, replay: str) -> Any:
         return start(name, folder)
 
 
-def in_child(work: Callable[[], Any], wait: Callable[[], object] | None = None) -> bool:
-    """Run a function in a child process, and kill that when `wait` returns. Return whether it came
-    to its end."""
+def in_child(
+    work: Callable[[], Any],
+    wait: Callable[[], object] | None = None,
+    number: int = signal.SIGKILL,
+) -> bool:
+    """Run a function in a child process, and send that a signal when `wait` returns. Return whether
+    it came to its end."""
     child = os.fork()
     if child == 0:
-        status = 1
+        status = FAILED
         try:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             work()
             status = 0
         except sexplang.Failed as failed:
-            status = 0 if failed.reason in ENDS_OF_DOUBTS else 2
-            if status:
+            if failed.reason in ENDS_OF_DOUBTS:
+                status = 0
+            else:
                 traceback.print_exc()
+        except KeyboardInterrupt:
+            status = STOPPED
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(status)
     if wait is not None:
         wait()
-        os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    assert status in (0, signal.SIGKILL), status
-    return status == 0
+        os.kill(child, number)
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert ended in (0, STOPPED, -signal.SIGKILL), ended
+    return ended == 0
 
 
 def crash_at(number: int, place: str) -> None:

@@ -1,5 +1,7 @@
 """Processes that are killed: nothing that was recorded is done twice, value and bill are right."""
 
+import signal
+
 import pytest
 from support.kill_trials import Findings, Trial
 from support.killed_programs import COMPOSED, SIMPLE
@@ -73,6 +75,21 @@ def test_generated_programs_go_on_from_any_moment(tmp_path):
     assert {*SIMPLE, *COMPOSED} == findings.kinds
     assert findings.kills >= 200
     assert findings.performed_twice >= 100, "the kills meet effects that are under way"
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1_200)
+def test_generated_programs_go_on_from_interruptions_and_kills(tmp_path):
+    """Programs with `finally` are left out: what it did at an interruption is done again."""
+    findings, numbers = Findings(), (signal.SIGINT, signal.SIGINT, signal.SIGKILL)
+    for seed in range(100):
+        trial = Trial(seed, tmp_path / str(seed), findings)
+        trial.start()
+        if "unwind" not in trial.kinds:
+            trial.kill_at_random(numbers=numbers)
+    print(f"interruptions too: {findings.describe()}")
+    assert not findings.defects()
+    assert findings.kills >= 200
 
 
 @pytest.mark.long

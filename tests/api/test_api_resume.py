@@ -12,6 +12,7 @@ import pytest
 from support.killed_runs import in_child
 
 import sexplang
+from sexplang.runtime.journal import stored_journal
 from sexplang.runtime.journal.run_store import open_store
 from sexplang.runtime.journal.stored_journal import read_rows
 from sexplang.terms.json.tagged import dump, pack
@@ -221,6 +222,28 @@ def test_a_sleep_has_nothing_of_a_finalizer_with_its_number(tmp_path):
     assert 3 == sexplang.resume(program, "r", **given)
     assert time.monotonic() - began > 0.19
     assert [1, 2, 1, 2] == done
+
+
+def test_no_snapshot_is_of_a_run_that_was_interrupted(tmp_path):
+    """Its process dies in a `finally` body."""
+    store, program = (
+        tmp_path / "runs.db",
+        "(try [(act 1) (act 2)] (finally (begin (act 9) (act 8))))",
+    )
+
+    def act(n):
+        if n == 2:
+            raise KeyboardInterrupt
+        if n == 8:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return n * 10
+
+    def work():
+        stored_journal.LEAST_SECONDS = stored_journal.SNAPSHOT_SHARE = 0.0
+        sexplang.run(program, effects={"act": act}, store=store, run_id="r")
+
+    assert not in_child(work)
+    assert ([10, 20], [2, 9, 8]) == resumed(store, program, replay={"*": "safe"})
 
 
 def test_a_deadline_has_what_was_left(tmp_path):

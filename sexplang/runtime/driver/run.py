@@ -442,7 +442,8 @@ class Run:
             else:
                 self.outcome = Failed(refusal.error)
             return False
-        if isinstance(self.outcome, Suspended) and self._pause is None:
+        is_whole = self._pause is None and not self._is_cancelled
+        if isinstance(self.outcome, Suspended) and is_whole:  # a cancellation is cut off
             self.journal.snap(self.outcome, monotonic() - self._since)
         return True
 

@@ -14,7 +14,14 @@ from sexplang.runtime.driver.deadlines import continue_waits
 from sexplang.runtime.driver.requests import Performer
 from sexplang.runtime.journal.checksum_chain import KEY as CHECKSUM
 from sexplang.runtime.journal.checksum_chain import add_checksum, read_checksum
-from sexplang.runtime.journal.doubts import Decision, Doubt, find_doubts, make_doubt_error
+from sexplang.runtime.journal.doubts import (
+    INSIDE,
+    Decision,
+    Doubt,
+    LaterDoubts,
+    find_doubts,
+    make_doubt_error,
+)
 from sexplang.runtime.journal.fold import find_failure, find_slice, fold
 from sexplang.runtime.journal.redaction import clean
 from sexplang.runtime.journal.rows import CANCEL, LONE
@@ -122,6 +129,7 @@ class ResumedRun:
     """The number of replies that come from the journal."""
     doubts: tuple[Doubt, ...]
     _begun: Mapping[str, tuple[float, float, int]]
+    _later: LaterDoubts
     _read_rows: Callable[[], StoredRows]
 
     def advance_scripts(self, perform: Performer, models: Models) -> None:
@@ -138,10 +146,11 @@ class ResumedRun:
     def perform_with(self, performers: Mapping[str, Performer]) -> dict[str, Performer]:
         """Return performers for the rest of the run: deadlines and sleeps go on, and a request in
         doubt that is not to be repeated fails."""
-        table = dict(performers)
-        never = {each.request.id for each in self.doubts if each.decision == "never"}
-        for operation in {each.request.operation for each in self.doubts}:
-            if operation in table:
+        table, never = dict(performers), self._later.never
+        never |= {each.request.id for each in self.doubts if each.decision == "never"}
+        doubtful = {each.request.operation for each in self.doubts}
+        for operation in table if self._later.made else doubtful:
+            if operation in table and operation not in INSIDE:
                 table[operation] = _refuse_doubts(table[operation], never)
         now = time()
         timers = {id: self.clock - clock for id, (clock, _, _) in self._begun.items()}
@@ -207,6 +216,8 @@ def resume_run(
     book.note = storage.note
     for each in rates:  # looked up, but not kept by the process that ended
         storage.note(each)
+    later = LaterDoubts(found.cut_off, replay or {}, declared or {}, set())
+    storage.find_doubt = later.find if later.made else None
     told = [doubt.plain() for doubt in doubts]
     storage.resume({"resumes": boot, "rows": kept, "at": time(), "doubts": told})
     # A cut without the new state, or the reverse, would be another run.
@@ -222,7 +233,7 @@ def resume_run(
     def read_again() -> StoredRows:
         return read_rows(store, run, whole=True)
 
-    given = outcome, storage, found.clock, found.replies, doubts, found.open
+    given = outcome, storage, found.clock, found.replies, doubts, found.open, later
     return ResumedRun(run, terms, *given, read_again)
 
 

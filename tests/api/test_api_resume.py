@@ -2,14 +2,18 @@
 
 import inspect
 import json
+import os
+import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from threading import Timer
 
 import anyio
 import pytest
 from support import mcp_server
+from support.killed_runs import in_child
 from support.messages_server import MessagesServer
 
 import sexplang
@@ -129,6 +133,123 @@ def test_finalizers_of_an_interrupted_run_are_not_a_part_of_it(tmp_path):
     program = "(try [(act 1) (act 2)] (finally (act 9)))"
     assert [1, 2, 9] == interrupted(store, program)
     assert ([10, 20], [2, 9]) == resumed(store, program, replay={"*": "safe"})
+
+
+def test_what_two_interruptions_cut_is_in_doubt(tmp_path, monkeypatch):
+    """The second comes before the run has noted the first."""
+    import asyncio
+
+    def interrupt(*given):
+        raise KeyboardInterrupt
+
+    async def wait(n):
+        await asyncio.sleep(9)
+
+    store, program = tmp_path / "runs.db", "(par (wait 1) (act 2))"
+    with monkeypatch.context() as patched:
+        patched.setattr("sexplang.runtime.driver.drive._abandon_now", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            effects = {"act": interrupt, "wait": wait}
+            sexplang.run(program, effects=effects, store=store, run_id="r")
+    effects = {"wait": lambda n: n * 10}
+    assert [10, 20] == resumed(store, program, replay={"*": "safe"}, effects=effects)[0]
+    assert ["wait", "act"] == [each["operation"] for each in rows_of(store).doubts]
+
+
+def test_what_an_interruption_of_computing_cut_is_in_doubt(tmp_path):
+    """A reply is delivered, and the run computes on, when Ctrl-C comes."""
+    import asyncio
+
+    def act(n):
+        Timer(0.03, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return n * 10
+
+    async def wait(n):
+        await asyncio.sleep(9)
+
+    def work():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with pytest.raises(KeyboardInterrupt):
+            effects = {"act": act, "wait": wait}
+            sexplang.run(program, effects=effects, store=store, run_id="r")
+
+    store = tmp_path / "runs.db"
+    program = """(define (spin n) (if (= n 0) 7 (spin (- n 1))))
+                 (par (wait 1) (begin (act 2) (spin 800000)))"""
+    assert in_child(work)
+    assert "in-doubt" == reason_of(resumed, store, program, effects={"wait": lambda n: n})
+
+
+FAILING = "(par (begin (sleep 0.01) (act 1)) (try (begin (sleep 9) 0) (finally (act 2))))"
+
+
+@pytest.mark.parametrize(
+    ("replay", "decision"), [("safe", "safe"), ("ask", "safe"), ("never", "never")]
+)
+def test_a_finalizer_of_a_failed_run_is_done_again_and_said_or_not_done(tmp_path, replay, decision):
+    """The run fails again in the same way. What failed by itself is no doubt."""
+    store, done = tmp_path / "runs.db", []
+
+    def act(n):
+        done.append(n)
+        if n == 1:
+            raise sexplang.error("down", "the server is down")
+        return n
+
+    given = {"store": store, "effects": {"act": act}}
+    assert "down" == reason_of(sexplang.run, FAILING, run_id="r", **given)
+    assert [1, 2] == done
+    for _ in range(2):
+        assert "down" == reason_of(sexplang.resume, FAILING, "r", replay={"*": replay}, **given)
+    assert ([1, 2, 1, 2, 1, 2] if decision == "safe" else [1, 2, 1, 1]) == done
+    assert [("act", decision)] * 2 == [
+        (each["operation"], each["decision"]) for each in rows_of(store).doubts
+    ]
+
+
+def test_a_sleep_has_nothing_of_a_finalizer_with_its_number(tmp_path):
+    """The run goes on another way than it went when it failed."""
+    store, program, done = (
+        tmp_path / "runs.db",
+        "(try (begin (act 1) (sleep 0.2) 3) (finally (act 2)))",
+        [],
+    )
+
+    def act(n):
+        done.append(n)
+        if done == [1]:
+            raise sexplang.error("down", "the server is down")
+        return n
+
+    given = {"store": store, "effects": {"act": act}}
+    assert "down" == reason_of(sexplang.run, program, run_id="r", **given)
+    time.sleep(0.2)
+    began = time.monotonic()
+    assert 3 == sexplang.resume(program, "r", **given)
+    assert time.monotonic() - began > 0.19
+    assert [1, 2, 1, 2] == done
+
+
+def test_no_snapshot_is_of_a_run_that_was_interrupted(tmp_path):
+    """Its process dies in a `finally` body."""
+    store, program = (
+        tmp_path / "runs.db",
+        "(try [(act 1) (act 2)] (finally (begin (act 9) (act 8))))",
+    )
+
+    def act(n):
+        if n == 2:
+            raise KeyboardInterrupt
+        if n == 8:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return n * 10
+
+    def work():
+        stored_journal.LEAST_SECONDS = stored_journal.SNAPSHOT_SHARE = 0.0
+        sexplang.run(program, effects={"act": act}, store=store, run_id="r")
+
+    assert not in_child(work)
+    assert ([10, 20], [2, 9, 8]) == resumed(store, program, replay={"*": "safe"})
 
 
 def test_a_deadline_has_what_was_left(tmp_path):

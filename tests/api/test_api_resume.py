@@ -12,61 +12,14 @@ from threading import Timer
 
 import anyio
 import pytest
-from support import mcp_server
+from support.interrupted_runs import STEPS, acting, interrupted, reason_of, resumed, rows_of
 from support.killed_runs import in_child
 from support.messages_server import MessagesServer
 
 import sexplang
 from sexplang.runtime.journal import stored_journal
 from sexplang.runtime.journal.compression import decompress
-from sexplang.runtime.journal.run_store import open_store
-from sexplang.runtime.journal.stored_journal import read_rows
 from sexplang.terms.json.tagged import dump, pack
-
-STEPS = "(define a (act 1)) (define b (act 2)) (define c (act 3)) [a b c]"
-
-
-def acting(done, stop=None):
-    """Effects that note what they did, and end the process in the midst of one."""
-
-    def act(n):
-        done.append(n)
-        if n == stop:
-            raise KeyboardInterrupt
-        return n * 10
-
-    return {"act": act}
-
-
-def interrupted(store, program=STEPS, stop=2, **more):
-    """Run a program that is interrupted; return what it did."""
-    done = []
-    with pytest.raises(KeyboardInterrupt):
-        sexplang.run(program, effects=acting(done, stop), store=store, run_id="r", **more)
-    return done
-
-
-def resumed(store, program=STEPS, **more):
-    """Go on with the run; return its value and what it did."""
-    done = []
-    value = sexplang.resume(
-        program, "r", store=store, effects={**acting(done), **more.pop("effects", {})}, **more
-    )
-    return value, done
-
-
-def reason_of(call, *given, **more):
-    with pytest.raises(sexplang.Failed) as failed:
-        call(*given, **more)
-    return failed.value.reason
-
-
-def rows_of(store):
-    kept = open_store(str(store))
-    try:
-        return read_rows(kept, kept.find("r"), whole=True)
-    finally:
-        kept.close()
 
 
 def test_a_run_goes_on_and_performs_nothing_twice_that_was_recorded(tmp_path):
@@ -430,74 +383,6 @@ def test_no_credential_is_in_a_store(tmp_path, monkeypatch, caplog):
     assert not [each for each in texts if key.encode() in each]
     assert b"[redacted]" in b"".join(at_work)
     assert "[redacted]" in caplog.text
-
-
-def stopped_within_a_tool(store, name, program):
-    """Run a program that is interrupted within a tool."""
-
-    def stop(called, inputs):
-        assert name == called
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        sexplang.run(program, effects={"tool": stop}, store=store, run_id="r")
-
-
-@pytest.mark.parametrize(
-    ("declared", "decided", "ends"),
-    [
-        (None, {}, "in-doubt"),
-        ("ask", {}, "in-doubt"),
-        ("safe", {}, 20),
-        ("never", {}, 7),
-        ("safe", {"act": "ask"}, "in-doubt"),
-        ("safe", {"*": "never"}, 7),
-        ("never", {"0": "safe"}, 7),
-        ("ask", {"1": "safe"}, 20),
-    ],
-)
-def test_an_effect_says_what_becomes_of_it(tmp_path, declared, decided, ends):
-    """A person's decision precedes that of the function."""
-    store, program = tmp_path / "runs.db", "(act 1) (try (act 2) (catch (e in-doubt) 7))"
-    interrupted(store, program)
-    act = acting([])["act"]
-    act = act if declared is None else sexplang.replay(declared)(act)
-    given = {"store": store, "effects": {"act": act}, "replay": decided}
-    if isinstance(ends, str):
-        assert ends == reason_of(sexplang.resume, program, "r", **given)
-    else:
-        assert ends == sexplang.resume(program, "r", **given)
-
-
-def test_a_tool_says_what_becomes_of_it(tmp_path):
-    """A function says it by a decorator; tools may be given by an iterator."""
-    store, program = tmp_path / "runs.db", '(tool \'echo {word: "a"})'
-    stopped_within_a_tool(store, "echo", program)
-
-    @sexplang.replay("safe")
-    def echo(word: str) -> str:
-        return word
-
-    assert "a" == sexplang.resume(program, "r", store=store, tools=iter([echo]))
-
-
-def test_the_tool_of_a_server_is_declared_in_its_table(tmp_path):
-    store, program = tmp_path / "runs.db", '(tool "demo:add" {a: 1 b: 2})'
-    stopped_within_a_tool(store, "demo:add", program)
-    allowed = sexplang.Permissions(run=[sys.executable])
-    server = {"command": sys.executable, "args": [mcp_server.__file__]}
-    given = {"store": store, "permissions": allowed}
-    asked = {"demo": {**server, "replay": {"other": "safe"}}}
-    assert "in-doubt" == reason_of(sexplang.resume, program, "r", mcp=asked, **given)
-    safe = {"demo": {**server, "replay": {"add": "safe"}}}
-    assert 3 == sexplang.resume(program, "r", mcp=safe, **given)["result"]
-
-
-def test_a_decision_is_one_of_three_words(tmp_path):
-    with pytest.raises(TypeError, match="decision is 'safe', 'ask' or 'never', not 'sometimes'"):
-        sexplang.replay("sometimes")
-    with pytest.raises(TypeError, match=r"replay\['act'\] is 'safe', 'ask' or 'never'"):
-        sexplang.resume("1", "r", store=tmp_path / "runs.db", replay={"act": "twice"})
 
 
 PAUSED = """

@@ -72,7 +72,7 @@ def long(*given):
     return pytest.param(*given, marks=pytest.mark.long)
 
 
-@pytest.mark.parametrize("bound", [long(1), 12, *map(long, range(2, 12)), long(13), long(14)])
+@pytest.mark.parametrize("bound", [11, *map(long, range(1, 11))])
 def test_a_store_that_is_full_ends_a_run_that_must_be_kept(tmp_path, monkeypatch, bound):
     """A bound below the pages that are there lets no page be added."""
     with monkeypatch.context() as patched:

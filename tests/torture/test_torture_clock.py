@@ -15,10 +15,9 @@ from sexplang.runtime.journal import rows, run_store, stored_journal
 from sexplang.runtime.journal.recording_reader import read_recording
 
 DAY = 86_400.0
-JUMPS = (
-    *(-40 * DAY, 40 * DAY),
-    *[pytest.param(seconds, marks=pytest.mark.long) for seconds in (-1.0, 0.0, 1.0)],
-)
+LONG = [
+    pytest.param(seconds, marks=pytest.mark.long) for seconds in (-1.0, 0.0, 1.0, 40 * DAY, -3e9)
+]
 
 
 @pytest.fixture
@@ -51,7 +50,7 @@ def resume(program, given):
     return value, time.monotonic() - began
 
 
-@pytest.mark.parametrize("seconds", JUMPS)
+@pytest.mark.parametrize("seconds", [-40 * DAY, *LONG])
 def test_deadlines_do_not_mind(tmp_path, set_clock, seconds):
     program = """[(attempt (with-timeout 50 (begin (act 1) (act 2) (act 3))) "late")
                   (attempt (with-timeout 0.05 (begin (sleep 50) (act 4))) "late")]"""
@@ -61,11 +60,11 @@ def test_deadlines_do_not_mind(tmp_path, set_clock, seconds):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "least", "most"), [(-40 * DAY, 0.29, 20), (40 * DAY, 0.0, 0.25)]
+    ("seconds", "sleep", "least", "most"), [(-40 * DAY, 0.2, 0.19, 60), (40 * DAY, 30, 0, 20)]
 )
-def test_a_sleep_goes_by_the_clock_on_the_wall(tmp_path, set_clock, seconds, least, most):
+def test_a_sleep_goes_by_the_clock_on_the_wall(tmp_path, set_clock, seconds, sleep, least, most):
     """It ends at once, or takes as long as it was to take."""
-    program = "[(act 1) (par (sleep 0.3) (wait 2))]"
+    program = f"[(act 1) (par (sleep {sleep}) (wait 2))]"
     given = kill(program, tmp_path, 2)
     set_clock(seconds)
     value, took = resume(program, given)
@@ -73,7 +72,7 @@ def test_a_sleep_goes_by_the_clock_on_the_wall(tmp_path, set_clock, seconds, lea
     assert least <= took < most
 
 
-@pytest.mark.parametrize("seconds", [*JUMPS, -3e9])
+@pytest.mark.parametrize("seconds", [-40 * DAY, *LONG])
 def test_a_run_is_listed_and_reported_whatever_the_clock_says(tmp_path, set_clock, seconds):
     program = "[(act 1) (act 2) (now) (act 3)]"
     given = kill(program, tmp_path, 2)

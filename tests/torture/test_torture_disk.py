@@ -1,5 +1,6 @@
 """A disk that is full, may not be written or fails: the run says so, and goes on later."""
 
+import errno
 import os
 import shutil
 import tempfile
@@ -199,3 +200,22 @@ def test_a_sync_that_fails_ends_a_run_that_must_be_kept(tmp_path, replay, number
         except sexplang.Failed as failed:
             assert failed.reason == "in-doubt"
         assert set() == repeated(folder)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_file_that_cannot_be_opened_ends_a_run_that_must_be_kept(tmp_path, monkeypatch, number):
+    """The N-th one: the store, and the lock of the run."""
+    real, opened = os.open, []
+
+    def open_or_fail(path, *given, **more):
+        if str(path).startswith(str(tmp_path / "runs.db")):
+            opened.append(path)
+            if len(opened) == number:
+                raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), path)
+        return real(path, *given, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", open_or_fail)
+        assert is_refused(lambda: start("straight", tmp_path))
+    assert not (tmp_path / "log").exists()
+    check_end("straight", tmp_path, VALUE)

@@ -14,7 +14,14 @@ from sexplang.runtime.driver.requests import Performer
 from sexplang.runtime.driver.waits import Paused, continue_waits
 from sexplang.runtime.journal.checksum_chain import KEY as CHECKSUM
 from sexplang.runtime.journal.checksum_chain import add_checksum, read_checksum
-from sexplang.runtime.journal.doubts import Decision, Doubt, find_doubts, make_doubt_error
+from sexplang.runtime.journal.doubts import (
+    INSIDE,
+    Decision,
+    Doubt,
+    LaterDoubts,
+    find_doubts,
+    make_doubt_error,
+)
 from sexplang.runtime.journal.fold import find_failure, find_slice, fold
 from sexplang.runtime.journal.questions import Question, list_questions, read_answers
 from sexplang.runtime.journal.redaction import clean
@@ -126,6 +133,7 @@ class ResumedRun:
     doubts: tuple[Doubt, ...]
     _begun: Mapping[str, tuple[float, float, int]]
     _questions: tuple[Question, ...]
+    _later: LaterDoubts
     _read_rows: Callable[[], StoredRows]
 
     def cancel(self) -> "ResumedRun":
@@ -148,8 +156,8 @@ class ResumedRun:
     def perform_with(self, performers: Mapping[str, Performer]) -> dict[str, Performer]:
         """Return performers for the rest of the run: deadlines and sleeps go on, and a request in
         doubt that is not to be repeated fails."""
-        table = dict(performers)
-        never = {each.request.id for each in self.doubts if each.decision == "never"}
+        table, never = dict(performers), self._later.never
+        never |= {each.request.id for each in self.doubts if each.decision == "never"}
         answers = read_answers(self._questions)
         for operation in {each.operation for each in self._questions}:
             performer = table.get(operation)
@@ -157,8 +165,11 @@ class ResumedRun:
                 performer.answers = answers
             elif performer is not None:
                 table[operation] = _answer_first(performer, answers)
-        for operation in {each.request.operation for each in self.doubts}:
-            if operation in table:
+        doubtful = {each.request.operation for each in self.doubts}
+        for operation in table if self._later.made else doubtful:
+            performer = table.get(operation)
+            is_other = operation in INSIDE or isinstance(performer, Paused)
+            if performer is not None and not is_other:
                 table[operation] = _refuse_doubts(table[operation], never)
         now = time()
         timers = {id: self.clock - clock for id, (clock, _, _) in self._begun.items()}
@@ -240,6 +251,8 @@ def resume_run(
     book.note = storage.note
     for each in rates:  # looked up, but not kept by the process that ended
         storage.note(each)
+    later = LaterDoubts(found.cut_off, replay or {}, declared or {}, set())
+    storage.find_doubt = later.find if later.made else None
     told = [doubt.plain() for doubt in doubts]
     storage.resume({"resumes": boot, "rows": kept, "at": time(), "doubts": told})
     # A cut without the new state, or the reverse, would be another run.
@@ -257,7 +270,8 @@ def resume_run(
         return read_rows(store, run, whole=True)
 
     given = outcome, storage, found.clock, found.replies, doubts, found.open
-    return ResumedRun(run, terms, *given, tuple(list_questions(store, run)), read_again)
+    asked = tuple(list_questions(store, run))
+    return ResumedRun(run, terms, *given, asked, later, read_again)
 
 
 def _compute_begun(outcome: Outcome, found: StoredRows) -> Outcome:

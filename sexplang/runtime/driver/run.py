@@ -22,7 +22,7 @@ from sexplang.machine import (
     state_of,
 )
 from sexplang.runtime.driver.current_request import PERFORMED, AttemptHistory
-from sexplang.runtime.driver.deadlines import Deadlines, is_midway
+from sexplang.runtime.driver.deadlines import Deadlines, is_midway, was_cancelled
 from sexplang.runtime.driver.events import Finished, Queued, Started, Withdrawn
 from sexplang.runtime.driver.requests import (
     PLAIN_CLASSES,
@@ -543,7 +543,7 @@ class Run:
         else:
             self._pause = None
         gone = after.withdrawn
-        if self.interrupt.pressed and _was_cancelled(after):  # while it computed
+        if self.interrupt.pressed and was_cancelled(after):  # while it computed
             self._note_cancellation()
         if gone or self.in_flight.withdrawal_rows:
             over = [self._open[id].request for id in gone if id in self._open]
@@ -595,12 +595,3 @@ class Run:
                 del self.awaitables[at]
                 break
         self._report_withdrawn(opened.request, True)
-
-
-def _was_cancelled(outcome: Outcome) -> bool:
-    """Whether a run ends because it was cancelled."""
-    if isinstance(outcome, Suspended):
-        error = state_of(outcome).scheduler.failing
-    else:
-        error = outcome.error if isinstance(outcome, Failed) else None
-    return error is not None and error.fields.get("reason") == "cancelled"

@@ -164,6 +164,7 @@ def test_a_run_goes_to_another_store(folder):
     twice = command(folder, "runs", "import", "r.db", **other)
     assert (1, True) == (twice.returncode, "run-exists" in twice.stderr)
     command(folder, "runs", "answer", "r", "yes", **other)
+    assert "run r has failed" in command(folder, "worker", "--once", **other).stderr
     asked = command(folder, "runs", "resume", "r", **other)
     assert (2, True) == (asked.returncode, "--as-recorded" in asked.stderr)
     done = command(folder, "runs", "resume", "r", "--as-recorded", **other)

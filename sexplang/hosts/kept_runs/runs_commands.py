@@ -287,11 +287,14 @@ def _collect(days: float | None, most: int | None, store: str | None, as_json: b
     "--places", type=click.IntRange(1, 64), default=4, metavar="N", help="Runs at a time (4)."
 )
 @click.option("--once", is_flag=True, help="End when no run is ready.")
+@click.option(
+    "--as-recorded", is_flag=True, help="With --store: with the permissions that runs began with."
+)
 @_STORE_OPTION
 @click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
-def worker(places: int, once: bool, store: str | None, quiet: bool) -> int:
+def worker(places: int, once: bool, as_recorded: bool, store: str | None, quiet: bool) -> int:
     """Go on with runs whose time has come or that have an answer, until Ctrl-C. What a run prints
     is lost; its value is in `runs show`."""
     from sexplang.hosts.kept_runs.worker import work
 
-    return work(store, places=places, once=once, quiet=quiet)
+    return work(store, as_recorded=as_recorded, places=places, once=once, quiet=quiet)

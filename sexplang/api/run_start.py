@@ -31,6 +31,7 @@ from sexplang.runs import assembly
 from sexplang.runtime import Permissions, Refusal
 from sexplang.runtime.driver.current_request import AttemptHistory, make_history
 from sexplang.runtime.driver.events import Event
+from sexplang.runtime.driver.requests import Performer
 from sexplang.runtime.driver.waits import continue_waits
 from sexplang.runtime.journal.journal import Journal, make_run_id
 from sexplang.runtime.journal.json_lines import record_to
@@ -82,6 +83,8 @@ class Settings:
     traceparent: str | None
     store: str | os.PathLike[str] | None = None
     pause: Sequence[str] = ()
+    reuse: "Callable[[Outcome, Mapping[str, Performer]], Mapping[str, Performer]] | None" = None
+    """Return performers that serve the replies of an earlier run first. It raises Refusal."""
 
 
 @frozen(eq=False)
@@ -290,6 +293,11 @@ def begin(
             performers = resumed.perform_with(performers)
         elif isinstance(program, Suspended) and program.passed:
             continue_waits(performers, program.passed, program.passed)
+        if given.reuse is not None:
+            performers = dict(given.reuse(outcome, performers))
+    except Refusal as refusal:
+        StartedRun(outcome, {}, journal, trace, storage).__exit__(None, refusal, None)
+        raise Failed(refusal.error) from None
     # The recording is closed whatever is raised.
     except BaseException as raised:
         StartedRun(outcome, {}, journal, trace, storage).__exit__(None, raised, None)

@@ -14,8 +14,10 @@ from sexplang.runtime.driver.waits import Paused, continue_waits
 from sexplang.runtime.journal.checksum_chain import KEY as CHECKSUM
 from sexplang.runtime.journal.checksum_chain import add_checksum, read_checksum
 from sexplang.runtime.journal.doubts import (
+    INSIDE,
     Decision,
     Doubt,
+    LaterDoubts,
     find_doubts,
     find_misfits,
     make_doubt_error,
@@ -138,6 +140,7 @@ class ResumedRun:
     doubts: tuple[Doubt, ...]
     _begun: Mapping[str, tuple[float, float, int]]
     _questions: tuple[Question, ...]
+    _later: LaterDoubts
     _read_rows: Callable[[], StoredRows]
     misfits: tuple[str, ...] = ()
     """A person's words that fit no doubt."""
@@ -162,8 +165,8 @@ class ResumedRun:
     def perform_with(self, performers: Mapping[str, Performer]) -> dict[str, Performer]:
         """Return performers for the rest of the run: deadlines and sleeps go on, and a request in
         doubt that is not to be repeated fails."""
-        table = dict(performers)
-        never = {each.request.id for each in self.doubts if each.decision == "never"}
+        table, never = dict(performers), self._later.never
+        never |= {each.request.id for each in self.doubts if each.decision == "never"}
         answers = read_answers(self._questions)
         for operation in {each.operation for each in self._questions}:
             performer = table.get(operation)
@@ -171,8 +174,11 @@ class ResumedRun:
                 performer.answers = answers
             elif performer is not None:
                 table[operation] = _answer_first(performer, answers)
-        for operation in {each.request.operation for each in self.doubts}:
-            if operation in table:
+        doubtful = {each.request.operation for each in self.doubts}
+        for operation in table if self._later.made else doubtful:
+            performer = table.get(operation)
+            is_other = operation in INSIDE or isinstance(performer, Paused)
+            if performer is not None and not is_other:
                 table[operation] = _refuse_doubts(table[operation], never)
         now = time()
         timers = {id: self.clock - clock for id, (clock, _, _) in self._begun.items()}
@@ -246,7 +252,8 @@ def resume_run(
     requests = outcome.requests if isinstance(outcome, Suspended) else ()
     doubts = find_doubts(requests, found.open, replay or {}, declared or {})
     undecided = [each for each in doubts if each.decision == "ask"]
-    misfits = find_misfits([each.request for each in doubts], replay or {})
+    asked_for = () if found.cut_off else replay or {}  # a word may be of a doubt that comes later
+    misfits = find_misfits([each.request for each in doubts], asked_for)
     if undecided:
         raise refuse_doubts(store, run, undecided, misfits)
     boot = found.boots + 1
@@ -263,6 +270,8 @@ def resume_run(
     book.note = storage.note
     for each in rates:  # looked up, but not kept by the process that ended
         storage.note(each)
+    later = LaterDoubts(found.cut_off, replay or {}, declared or {}, set())
+    storage.find_doubt = later.find if later.made else None
     told = [doubt.plain() for doubt in doubts]
     storage.resume({"resumes": boot, "rows": kept, "at": time(), "doubts": told})
     # A cut without the new state, or the reverse, would be another run.
@@ -281,7 +290,7 @@ def resume_run(
 
     given = outcome, storage, found.clock, found.replies, doubts, found.open
     asked = tuple(list_questions(store, run))
-    return ResumedRun(run, terms, *given, asked, read_again, misfits)
+    return ResumedRun(run, terms, *given, asked, later, read_again, misfits)
 
 
 def _compute_begun(outcome: Outcome, found: StoredRows) -> Outcome:

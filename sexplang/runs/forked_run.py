@@ -3,8 +3,13 @@
 import os
 from typing import Any
 
+from sexplang.guards.secrets import silence
+from sexplang.machine import Outcome
+from sexplang.runs import assembly
+from sexplang.runs.durable_run import read_header
 from sexplang.runtime.journal.checksum_chain import KEY as CHECKSUM
 from sexplang.runtime.journal.checksum_chain import add_checksum
+from sexplang.runtime.journal.fold import find_slice, fold
 from sexplang.runtime.journal.journal import make_run_id
 from sexplang.runtime.journal.rows import CUT, LONE, Row
 from sexplang.runtime.journal.run_store import (
@@ -18,8 +23,9 @@ from sexplang.runtime.journal.run_store import (
 from sexplang.runtime.journal.stored_journal import NO_REPLIES, StoredJournal, read_rows
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.classes.node import frozen
-from sexplang.terms.json.tagged import dump, load
-from sexplang.terms.run_terms import Terms
+from sexplang.terms.json.tagged import dump, load, pack
+from sexplang.terms.program import Program
+from sexplang.terms.run_terms import RateBook, Terms
 
 
 def count_rows(run: StoredRun, rows: list[Row], replies: int) -> int:
@@ -77,6 +83,27 @@ def fork_run(store: RunStore, run: StoredRun, replies: int, id: str | None = Non
     return store.find(fork.id)
 
 
+def find_outcome(
+    store: RunStore, run: StoredRun, program: Program, replies: int, *, has_tasks: bool
+) -> Outcome:
+    """Return the outcome of a run after its first replies. Nothing is performed.
+
+    Raises a Refusal: `no-row`, `program-changed`, `bad-store`.
+    """
+    terms, found = read_header(run, program), read_rows(store, run, whole=True)
+    rows = found.rows[: count_rows(run, found.rows, replies)]
+    start = assembly.begin(
+        program,
+        terms,
+        has_tasks=has_tasks,
+        conceal=silence,
+        slice=find_slice(rows, is_last=not rows),
+        book=RateBook(found.rates),
+    )
+    outcome: Outcome = fold(start, rows)
+    return outcome
+
+
 @frozen
 class Difference:
     """The place where two runs part: the number of replies that they have in common, and the next
@@ -110,7 +137,8 @@ def _replies(rows: list[Row]) -> list[Row]:
 
 def _is_same(one: Row, other: Row) -> bool:
     asked = one.operation == other.operation and one.digest == other.digest
-    return asked and one.failed == other.failed and bool(one.reply == other.reply)
+    told = one.failed == other.failed and dump(pack(one.reply)) == dump(pack(other.reply))
+    return asked and told
 
 
 def copy_run(store: RunStore, run: StoredRun, to: str) -> None:

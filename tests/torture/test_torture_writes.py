@@ -6,6 +6,7 @@ import sqlite3
 
 import pytest
 from support.killed_runs import (
+    ENDS_OF_DOUBTS,
     PROGRAMS,
     crash_at,
     crash_at_write,
@@ -93,7 +94,7 @@ def crash_at_writes_of_a_resumption(name, folder_of, firsts, numbers, replay):
                 try:
                     go_on(name, folder, replay)
                 except sexplang.Failed as failed:
-                    assert failed.reason in ("in-doubt", "run-ended"), where
+                    assert failed.reason in ENDS_OF_DOUBTS, where
                 assert set() == repeated(folder), where
 
 

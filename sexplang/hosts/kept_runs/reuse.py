@@ -9,10 +9,10 @@ from sexplang.hosts.cli.guard import say
 from sexplang.hosts.kept_runs.stored_runs import make_diagnostic, open_runs
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.machine import Outcome
-from sexplang.runs.reused_run import Announcement, ReplyPool, reuse, serve
+from sexplang.runs.reused_run import Announcement, ReplyPool, drop_failure, reuse, serve
 from sexplang.runtime.driver.requests import Performer
 from sexplang.runtime.journal.doubts import Decision
-from sexplang.runtime.journal.run_store import FAILED, RunStore, StoredRun
+from sexplang.runtime.journal.run_store import RunStore, StoredRun
 from sexplang.runtime.journal.stored_journal import StoredRows, read_rows
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.diagnostic import Diagnostics
@@ -84,9 +84,7 @@ def _read_earlier(settings: Settings, name: str) -> StoredRows | None:
         found = read_rows(store, run, whole=True)
     finally:
         store.close()
-    if run.state == FAILED and found.rows and found.rows[-1].failed:
-        del found.rows[-1]  # it ended the run, and is made again
-    return found
+    return drop_failure(run, found)
 
 
 def _find_last(runs: list[StoredRun], name: str, id: str | None) -> StoredRun | None:

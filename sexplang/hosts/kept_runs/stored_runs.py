@@ -258,19 +258,27 @@ def export(id: str, to: str) -> int:
         store = open_runs(None)
         try:
             run = store.find(id)
-            inputs = read_terms(json.loads(run.header), ()).inputs
-            _, _, program, _ = _build(run, *_read_command(store, run), inputs)
-            export_run(store, run, program, to, has_tasks=has_tasks(program))
+            program, uses_tasks = build_kept(store, run)
+            export_run(store, run, program, to, has_tasks=uses_tasks)
         finally:
             os.chdir(here)
             store.close()
     except (Refusal, Diagnostics, Fault) as problem:
         return say_problem(problem)
+    return DONE
+
+
+def build_kept(store: RunStore, run: StoredRun) -> tuple[Program, bool]:
+    """Return the program of a run, built in the folder where it began, and whether it has tasks.
+    The working folder is changed. Raises Diagnostics or Fault."""
+    try:
+        inputs = read_terms(json.loads(run.header), ()).inputs
+        _, _, program, _ = _build(run, *_read_command(store, run), inputs)
     except (OSError, ValueError, TypeError, KeyError):
         hint = "run the program again; sexplang runs list shows other runs"
-        title = f"the command of run {id} cannot be repeated"
-        return say_problem(Diagnostics([Diagnostic("bad-store", title, hint=hint)]))
-    return DONE
+        title = f"the command of run {run.id} cannot be repeated"
+        raise Diagnostics([Diagnostic("bad-store", title, hint=hint)]) from None
+    return program, has_tasks(program)
 
 
 def _read_command(store: RunStore, run: StoredRun) -> tuple[Settings, str | None]:

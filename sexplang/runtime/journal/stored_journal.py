@@ -53,6 +53,9 @@ Usage = dict[str, list[int]]
 Begun = tuple[float, float, int]
 """The beginning of a request: the clock of the run, seconds since the epoch, the boot."""
 
+CutRequest = tuple[str | None, float]
+"""The digest of a request, None if not known, and its beginning in seconds since the epoch."""
+
 
 @define(eq=False)
 class StoredJournal:
@@ -80,12 +83,17 @@ class StoredJournal:
     replies: int = 0
     tokens: int = 0
     usage: Usage = field(factory=dict)
+    find_doubt: Callable[[Request], dict[str, Any] | None] | None = None
+    """Return what is said of a request that begins and was made before; None of another one."""
     has_ended: bool = False
     """Whether it is said how the run ended."""
     is_off: bool = False
     """Whether the run goes on without the store."""
     _terms: Terms | None = None
     _opened: "tuple[RunStore, StoredRun] | None" = None
+    _failure: Refusal | None = None
+    """The failure that ended the run. The store is not tried again: the write that failed may be
+    there or not."""
     _is_worth: bool = False
     """Whether something was begun that is worth keeping."""
     _lines: list[str] = field(factory=list)
@@ -139,6 +147,10 @@ class StoredJournal:
         at = time()
         ids = [each.id for each in requests]
         self._is_worth = self._is_worth or requests[0].operation not in CHEAP
+        if self.find_doubt is not None:
+            doubts = [doubt for doubt in map(self.find_doubt, requests) if doubt is not None]
+            if doubts:
+                self.resume({"resumes": self.boot, "rows": None, "at": at, "doubts": doubts})
         self._add({"intends": ids, "clock": clock, "at": at})
         for id in ids:
             self.open.setdefault(id, (clock, at, self.boot))
@@ -162,6 +174,8 @@ class StoredJournal:
     def commit(self) -> None:
         if not self._lines or self.is_off or not (self._is_worth or self.boot):
             return
+        if self._failure is not None:
+            raise self._failure
         try:
             store, run = self._open()
             data = compress("\n".join(self._lines).encode("utf-8", LONE))
@@ -304,6 +318,7 @@ class StoredJournal:
     def _fail(self, refusal: Refusal) -> None:
         """Go on without the store, or end the run."""
         if self.on_failure is None:
+            self._failure = refusal
             raise refusal
         self.is_off = True
         self._lines.clear()
@@ -358,8 +373,13 @@ class StoredRows:
     usage: Usage = field(factory=dict)
     doubts: list[Any] = field(factory=list)
     """The doubts of earlier resumptions."""
+    cut_off: dict[str, CutRequest] = field(factory=dict)
+    """The requests that began behind the row at which the journal was cut, by id: those of
+    `finally` bodies. The run may come to them again."""
     _closed: dict[str, Begun] = field(factory=dict)
     """The beginnings of the requests with a row."""
+    _places: dict[str, int] = field(factory=dict)
+    """The number of rows when a request began, by its id."""
 
     def list_begun(self) -> dict[str, Begun]:
         """Return the beginnings of the requests that were under way when the process ended, or when
@@ -375,13 +395,25 @@ class StoredRows:
         that were under way then are open again. That of the reply is over only if it failed."""
         gone = self.rows[kept:]
         del self.rows[kept:]
+        is_cancelled = gone[0].operation == CANCEL
         for row in gone:
             is_over = row is gone[0] and row.failed and not _is_in_doubt(row)
             if is_over:
                 self.failures[row.id] = self.failures.get(row.id, 0) + 1
                 self.pauses.pop(row.id, None)
-            elif row.id in self._closed:
-                self.open[row.id] = self._closed.pop(row.id)
+                continue
+            if row.id not in self._closed:
+                continue
+            begun = self._closed.pop(row.id)
+            if self._places.get(row.id, 0) <= kept:
+                self.open[row.id] = begun
+            elif not is_cancelled:
+                asked = str(row.arguments[0]) if row.operation == CUT else row.digest
+                self.cut_off[row.id] = asked, begun[1]
+        for id in [id for id in self.open if self._places.get(id, 0) > kept]:
+            begun = self.open.pop(id)
+            if not is_cancelled:
+                self.cut_off[id] = None, begun[1]
         self.replies -= sum(row.operation not in NO_REPLIES for row in gone)
         self.tokens -= sum(map(count_tokens, gone))
         for row in gone:
@@ -391,7 +423,9 @@ class StoredRows:
         """Add a line."""
         if "intends" in line:
             for id in line["intends"]:
-                self.open.setdefault(id, (line["clock"], line["at"], self.boots))
+                if id not in self.open:
+                    self.open[id] = line["clock"], line["at"], self.boots
+                    self._places[id] = len(self.rows)
         elif "resumes" in line:
             self.boots = line["resumes"]
             self.doubts += line["doubts"]

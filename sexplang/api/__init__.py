@@ -1,5 +1,6 @@
 """The Python API: run program text or a file, in one call or step by step."""
 
+from sexplang.api.kept_runs import answer, questions
 from sexplang.api.memory_index import Memory
 from sexplang.api.program_source import build, check
 from sexplang.api.python_values import TaskResult, error, replay, result
@@ -47,6 +48,7 @@ __all__ = [
     "TaskResult",
     "Withdrawn",
     "adispatch",
+    "answer",
     "aresume",
     "arun",
     "build",
@@ -55,6 +57,7 @@ __all__ = [
     "dispatch",
     "error",
     "freeze",
+    "questions",
     "replay",
     "result",
     "resume",

@@ -43,6 +43,11 @@ def check(given: "Settings") -> None:
     for name in ("run_id", "traceparent"):
         if getattr(given, name) is not None:
             text(name, getattr(given, name))
+    if given.store is not None and given.run_id is not None:
+        from sexplang.runtime.journal.run_store import RUN_ID, RUN_ID_WORDS
+
+        if not RUN_ID.fullmatch(given.run_id):
+            raise unfit("run_id", RUN_ID_WORDS, given.run_id)
 
 
 def tools(given: Any) -> None:
@@ -146,7 +151,11 @@ def table(what: str, given: Any) -> None:
 
 
 def drive_options(
-    parallel: Any, single_flight: Any, on_event: Any, event_content: Any = False
+    parallel: Any,
+    single_flight: Any,
+    on_event: Any,
+    event_content: Any = False,
+    pause: Any = (),
 ) -> None:
     """Check the arguments by which a run is driven. Raises TypeError."""
     if type(parallel) is not int or parallel < 1:
@@ -155,6 +164,8 @@ def drive_options(
         raise wrong("single_flight", "True or False", single_flight)
     if type(event_content) is not bool:
         raise wrong("event_content", "True or False", event_content)
+    if isinstance(pause, str) or not all(isinstance(each, str) for each in pause):
+        raise wrong("pause", 'a list of operations, such as ["ask-user"]', pause)
     listeners = on_event if isinstance(on_event, (list, tuple)) else [on_event]
     if on_event is not None and not all(map(callable, listeners)):
         raise wrong("on_event", "a function, or a list of them, called with each event", on_event)

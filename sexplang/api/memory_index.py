@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from sexplang.api import argument_checks
-from sexplang.api.embedder import Embed, make_embedder
 from sexplang.api.python_values import value
 from sexplang.guards.secrets import look, redact
 from sexplang.machine import Failed
@@ -15,6 +14,34 @@ from sexplang.runtime.memory import MemorySystem, index_path_for
 from sexplang.terms.task import error_of
 from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Fault
+
+Embed = Callable[[list[str]], list[list[float]]]
+
+FUNCTION = "function"
+"""The name of a function's vectors in an index."""
+
+_PROGRAM = """(import std/vectors)
+(define-input texts type: list)
+(embed texts)"""
+
+
+def make_embedder(embed: str | Embed) -> tuple[Embed, str]:
+    """Return the function from texts to a vector of each, and its name: that of the model, or of a
+    function. The function raises Failed if there are no vectors, all of one length."""
+    if callable(embed):
+        given: Any = embed
+        name = getattr(embed, "__name__", FUNCTION)
+        return _through(lambda payload: given(payload["embed"])), name
+    if not isinstance(embed, str) or not embed:
+        raise argument_checks.wrong("embed", "a function of texts or the name of a model", embed)
+    return _through(embed), embed
+
+
+def _through(model: Any) -> Embed:
+    """Return the function that asks a model by a program, so that its errors are those of a run."""
+    from sexplang.api.runner import run
+
+    return lambda texts: run(_PROGRAM, inputs={"texts": texts}, model=model)
 
 
 class Memory:

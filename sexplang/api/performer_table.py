@@ -46,6 +46,8 @@ def make_performers(
     memory: str | None = None,
     servers: "Servers | None" = None,
     trace: "Trace | None" = None,
+    pause: Sequence[str] = (),
+    parks: bool = False,
 ) -> Performers:
     """Return the host's performers, overridden by the caller's."""
     own = {name: performer(name, function) for name, function in effects.items()}
@@ -65,6 +67,8 @@ def make_performers(
             tools={name: tool.answer for name, tool in tools.items()},
             memory=memory,
             servers=servers,
+            pause=frozenset(pause),
+            parks=parks,
         ),
         own,
     )

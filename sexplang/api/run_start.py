@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import time
@@ -30,8 +30,9 @@ from sexplang.package.zone_use import ZoneUse
 from sexplang.runs import assembly
 from sexplang.runtime import Permissions, Refusal
 from sexplang.runtime.driver.current_request import AttemptHistory, make_history
-from sexplang.runtime.driver.deadlines import continue_waits
 from sexplang.runtime.driver.events import Event
+from sexplang.runtime.driver.requests import Performer
+from sexplang.runtime.driver.waits import continue_waits
 from sexplang.runtime.journal.journal import Journal, make_run_id
 from sexplang.runtime.journal.json_lines import record_to
 from sexplang.runtime.journal.redaction import clean
@@ -81,6 +82,9 @@ class Settings:
     trace: "Target | None"
     traceparent: str | None
     store: str | os.PathLike[str] | None = None
+    pause: Sequence[str] = ()
+    reuse: "Callable[[Outcome, Mapping[str, Performer]], Mapping[str, Performer]] | None" = None
+    """Return performers that serve the replies of an earlier run first. It raises Refusal."""
 
 
 @frozen(eq=False)
@@ -280,13 +284,20 @@ def begin(
             trace=trace,
             memory=None if given.memory is None else os.path.abspath(given.memory),
             servers=serving.servers,
+            pause=given.pause,
+            parks=storage is not None,
         )
         if resumed is not None:
             if "model" not in (given.effects or {}):
                 resumed.advance_scripts(performers["model"], models)
             performers = resumed.perform_with(performers)
         elif isinstance(program, Suspended) and program.passed:
-            performers = continue_waits(performers, program.passed, program.passed)
+            continue_waits(performers, program.passed, program.passed)
+        if given.reuse is not None:
+            performers = dict(given.reuse(outcome, performers))
+    except Refusal as refusal:
+        StartedRun(outcome, {}, journal, trace, storage).__exit__(None, refusal, None)
+        raise Failed(refusal.error) from None
     # The recording is closed whatever is raised.
     except BaseException as raised:
         StartedRun(outcome, {}, journal, trace, storage).__exit__(None, raised, None)

@@ -1,11 +1,12 @@
 """Runs of programs in Python: in one call, or step by step by outcomes."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from sexplang.api import argument_checks
-from sexplang.api.mcp_servers import make_servers
+from sexplang.api.mcp_servers import RunServers, make_servers
 from sexplang.api.performer_table import Model
 from sexplang.api.program_source import permissions_for
 from sexplang.api.python_tools import tools_of
@@ -13,6 +14,7 @@ from sexplang.api.python_values import Functions, result
 from sexplang.api.run_start import (
     Runnable,
     Settings,
+    StartedRun,
     Tools,
     begin,
     definitions,
@@ -29,13 +31,17 @@ from sexplang.runs import assembly
 from sexplang.runtime import Permissions, adrive, drive
 from sexplang.runtime.driver.listeners import Listeners, listen
 from sexplang.runtime.traces import Target
-from sexplang.terms.classes.node import evolve
+from sexplang.terms.classes.node import evolve, frozen
 from sexplang.terms.program import Program
 from sexplang.terms.task import error_of, error_record
 from sexplang.terms.values.value import Fault
 
 if TYPE_CHECKING:
+    from sexplang.runs.durable_run import ResumedRun
+    from sexplang.runs.reused_run import Announcement
     from sexplang.runtime.journal.doubts import Decision
+
+    Changes = bool | Callable[[Announcement], bool] | None
 
 
 def run(
@@ -60,6 +66,7 @@ def run(
     trace: "Target | None" = None,
     traceparent: str | None = None,
     store: str | os.PathLike[str] | None = None,
+    pause: Sequence[str] = (),
     returns: Any = None,
 ) -> Any:
     """Run a program and return its value as plain Python data; a TaskResult stays one.
@@ -93,6 +100,8 @@ def run(
       TracerProvider; by default what OTEL_EXPORTER_OTLP_ENDPOINT says, if it is set.
     - `traceparent`: the W3C header of the span that the run is a part of.
     - `store`: the file of a store that keeps the run; after a crash `resume` goes on with it.
+    - `pause`: operations that a person answers. Where the run waits for nothing else, the
+      Suspended is returned; `answer` and `resume` go on with one that a store keeps.
     - `returns`: a dataclass, a TypedDict, a pydantic model or a hint of them, `list[Flight]`: the
       value is held to it, and is an instance of it.
 
@@ -101,36 +110,103 @@ def run(
     """
     given = Settings(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
-        *(memory, mcp, record, run_id, trace, traceparent, store),
+        *(memory, mcp, record, run_id, trace, traceparent, store, pause),
     )
-    argument_checks.drive_options(parallel, single_flight, on_event, event_content)
-    made = instance_maker(returns)
-    program, allowed = program_of(source, given), permissions_for(source, permissions)
-    servers = make_servers(mcp, allowed)
+    driving = Driving(on_event, event_content, parallel, single_flight, instance_maker(returns))
+    return _run(source, given, driving)
+
+
+@frozen
+class Driving:
+    """How a run is driven, and what is made of its value."""
+
+    on_event: Listeners | None
+    event_content: bool
+    parallel: int
+    single_flight: bool
+    made: Callable[[Any], Any]
+
+    def check(self, given: Settings) -> None:
+        """Raise TypeError for an argument of the wrong type."""
+        argument_checks.drive_options(
+            self.parallel, self.single_flight, self.on_event, self.event_content, given.pause
+        )
+
+    def options(self, ready: StartedRun) -> dict[str, Any]:
+        """Return the arguments that `drive` and `adrive` take."""
+        return {
+            "journal": ready.journal,
+            "parallel": self.parallel,
+            "single_flight": self.single_flight,
+            "trace": ready.trace,
+            "history": ready.history,
+        }
+
+
+OpenKept = Callable[[Program | Suspended, RunServers], "AbstractContextManager[ResumedRun | None]"]
+
+
+def _open_none(program: Program | Suspended, servers: RunServers) -> "AbstractContextManager[None]":
+    return nullcontext()
+
+
+def _run(
+    source: Runnable, given: Settings, driving: Driving, open_kept: OpenKept = _open_none
+) -> Any:
+    """Run a program, or go on with the run that is opened."""
+    driving.check(given)
+    program, allowed = program_of(source, given), permissions_for(source, given.permissions)
+    servers = make_servers(given.mcp, allowed)
     try:
-        described = servers.describe(program)
-        with (
-            interruptible(),
-            observe_zones() as zones,
-            listen(on_event, event_content) as watch,
-            begin(program, allowed, given, servers, described, watch, zones) as ready,
-        ):
-            outcome = ready.outcome
-            if isinstance(outcome, Suspended):
-                outcome = drive(
-                    outcome,
-                    ready.performers,
-                    journal=ready.journal,
-                    parallel=parallel,
-                    single_flight=single_flight,
-                    on_event=watch,
-                    trace=ready.trace,
-                    history=ready.history,
-                )
-            ready.finish(outcome)
+        with open_kept(program, servers) as resumed:
+            if resumed is not None:
+                given = evolve(given, run_id=resumed.run.id)
+            described = servers.describe(program)
+            with (
+                interruptible(),
+                observe_zones() as zones,
+                listen(driving.on_event, driving.event_content) as watch,
+                begin(program, allowed, given, servers, described, watch, zones, resumed) as ready,
+            ):
+                outcome = ready.outcome
+                if isinstance(outcome, Suspended):
+                    outcome = drive(
+                        outcome, ready.performers, on_event=watch, **driving.options(ready)
+                    )
+                ready.finish(outcome)
     finally:
         servers.close()
-    return made(result(outcome))
+    return outcome if isinstance(outcome, Suspended) else driving.made(result(outcome))
+
+
+async def _arun(
+    source: Runnable, given: Settings, driving: Driving, open_kept: OpenKept = _open_none
+) -> Any:
+    """`_run` in an event loop."""
+    driving.check(given)
+    program, allowed = program_of(source, given), permissions_for(source, given.permissions)
+    servers = make_servers(given.mcp, allowed)
+    try:
+        with open_kept(program, servers) as resumed:
+            if resumed is not None:
+                given = evolve(given, run_id=resumed.run.id)
+            described = await servers.adescribe(program)
+            with (
+                observe_zones() as zones,
+                listen(driving.on_event, driving.event_content) as watch,
+            ):
+                async with begin(
+                    program, allowed, given, servers, described, watch, zones, resumed
+                ) as ready:
+                    outcome = ready.outcome
+                    if isinstance(outcome, Suspended):
+                        outcome = await adrive(
+                            outcome, ready.performers, on_event=watch, **driving.options(ready)
+                        )
+                    ready.finish(outcome)
+    finally:
+        await servers.aclose()
+    return outcome if isinstance(outcome, Suspended) else driving.made(result(outcome))
 
 
 async def arun(
@@ -155,6 +231,7 @@ async def arun(
     trace: "Target | None" = None,
     traceparent: str | None = None,
     store: str | os.PathLike[str] | None = None,
+    pause: Sequence[str] = (),
     returns: Any = None,
 ) -> Any:
     """`run` for a caller with an event loop of asyncio or trio.
@@ -164,32 +241,10 @@ async def arun(
     """
     given = Settings(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
-        *(memory, mcp, record, run_id, trace, traceparent, store),
+        *(memory, mcp, record, run_id, trace, traceparent, store, pause),
     )
-    argument_checks.drive_options(parallel, single_flight, on_event, event_content)
-    made = instance_maker(returns)
-    program, allowed = program_of(source, given), permissions_for(source, permissions)
-    servers = make_servers(mcp, allowed)
-    try:
-        described = await servers.adescribe(program)
-        with observe_zones() as zones, listen(on_event, event_content) as watch:
-            async with begin(program, allowed, given, servers, described, watch, zones) as ready:
-                outcome = ready.outcome
-                if isinstance(outcome, Suspended):
-                    outcome = await adrive(
-                        outcome,
-                        ready.performers,
-                        journal=ready.journal,
-                        parallel=parallel,
-                        single_flight=single_flight,
-                        on_event=watch,
-                        trace=ready.trace,
-                        history=ready.history,
-                    )
-                ready.finish(outcome)
-    finally:
-        await servers.aclose()
-    return made(result(outcome))
+    driving = Driving(on_event, event_content, parallel, single_flight, instance_maker(returns))
+    return await _arun(source, given, driving)
 
 
 def resume(
@@ -198,6 +253,7 @@ def resume(
     *,
     store: str | os.PathLike[str],
     replay: "Mapping[str, Decision] | None" = None,
+    changes: "Changes" = None,
     model: Model | None = None,
     tools: Tools = (),
     effects: Functions | None = None,
@@ -211,13 +267,14 @@ def resume(
     single_flight: bool = False,
     trace: "Target | None" = None,
     traceparent: str | None = None,
+    pause: Sequence[str] = (),
     returns: Any = None,
 ) -> Any:
     """Go on with a run that `run(…, store=…, run_id=…)` began and that has not ended; return its
     value.
 
     The replies in the store are not asked for again. Inputs, limits and budget are those of the
-    run; the program must be the same, and what performs its operations is given again.
+    run; the program must ask the same so far, and what performs its operations is given again.
 
     - `replay`: what becomes of a request that was under way when the process ended and may have
       been performed, by request id, `tool:NAME`, operation or `*`: `"safe"` performs it again,
@@ -225,43 +282,20 @@ def resume(
       function says with the decorator `replay`; else calls of models, questions and output are
       safe, and scripts, writes, tools and effects ask.
 
-    Raises Diagnostics if it is no program, and Failed: `unknown-run`, `run-ended`, `run-busy`,
-    `program-changed`, `in-doubt`, or the error that ended the run.
+    - `changes`: a changed program asks otherwise: run it as a new run of the store, with the
+      replies that still fit. A function is told an Announcement before anything is performed,
+      and once more for a request that was not in it; it returns whether to go on. True agrees to
+      all.
+
+    Raises Diagnostics if it is no program, and Failed: `not-agreed`, `unknown-run`, `run-ended`,
+    `run-busy`, `journal-mismatch`, `in-doubt`, or the error that ended the run.
     """
     given = Settings(
         *(None, model, tools, effects, primitives, permissions, None, None),
-        *(memory, mcp, None, run_id, trace, traceparent),
+        *(memory, mcp, None, run_id, trace, traceparent, None, pause),
     )
-    argument_checks.drive_options(parallel, single_flight, on_event, event_content)
-    made = instance_maker(returns)
-    program, allowed = program_of(source, given), permissions_for(source, permissions)
-    servers = make_servers(mcp, allowed)
-    try:
-        with open_resumed(program, run_id, store, replay, given, servers) as resumed:
-            given = evolve(given, run_id=resumed.run.id)
-            described = servers.describe(program)
-            with (
-                interruptible(),
-                observe_zones() as zones,
-                listen(on_event, event_content) as watch,
-                begin(program, allowed, given, servers, described, watch, zones, resumed) as ready,
-            ):
-                outcome = ready.outcome
-                if isinstance(outcome, Suspended):
-                    outcome = drive(
-                        outcome,
-                        ready.performers,
-                        journal=ready.journal,
-                        parallel=parallel,
-                        single_flight=single_flight,
-                        on_event=watch,
-                        trace=ready.trace,
-                        history=ready.history,
-                    )
-                ready.finish(outcome)
-    finally:
-        servers.close()
-    return made(result(outcome))
+    driving = Driving(on_event, event_content, parallel, single_flight, instance_maker(returns))
+    return _run(*_resumption(source, given, driving, run_id, store, replay, changes))
 
 
 async def aresume(
@@ -270,6 +304,7 @@ async def aresume(
     *,
     store: str | os.PathLike[str],
     replay: "Mapping[str, Decision] | None" = None,
+    changes: "Changes" = None,
     model: Model | None = None,
     tools: Tools = (),
     effects: Functions | None = None,
@@ -283,6 +318,7 @@ async def aresume(
     single_flight: bool = False,
     trace: "Target | None" = None,
     traceparent: str | None = None,
+    pause: Sequence[str] = (),
     returns: Any = None,
 ) -> Any:
     """`resume` for a caller with an event loop of asyncio or trio.
@@ -292,36 +328,36 @@ async def aresume(
     """
     given = Settings(
         *(None, model, tools, effects, primitives, permissions, None, None),
-        *(memory, mcp, None, run_id, trace, traceparent),
+        *(memory, mcp, None, run_id, trace, traceparent, None, pause),
     )
-    argument_checks.drive_options(parallel, single_flight, on_event, event_content)
-    made = instance_maker(returns)
-    program, allowed = program_of(source, given), permissions_for(source, permissions)
-    servers = make_servers(mcp, allowed)
-    try:
-        with open_resumed(program, run_id, store, replay, given, servers) as resumed:
-            given = evolve(given, run_id=resumed.run.id)
-            described = await servers.adescribe(program)
-            with observe_zones() as zones, listen(on_event, event_content) as watch:
-                async with begin(
-                    program, allowed, given, servers, described, watch, zones, resumed
-                ) as ready:
-                    outcome = ready.outcome
-                    if isinstance(outcome, Suspended):
-                        outcome = await adrive(
-                            outcome,
-                            ready.performers,
-                            journal=ready.journal,
-                            parallel=parallel,
-                            single_flight=single_flight,
-                            on_event=watch,
-                            trace=ready.trace,
-                            history=ready.history,
-                        )
-                    ready.finish(outcome)
-    finally:
-        await servers.aclose()
-    return made(result(outcome))
+    driving = Driving(on_event, event_content, parallel, single_flight, instance_maker(returns))
+    return await _arun(*_resumption(source, given, driving, run_id, store, replay, changes))
+
+
+def _resumption(
+    source: Runnable,
+    given: Settings,
+    driving: Driving,
+    run_id: str,
+    store: str | os.PathLike[str],
+    replay: "Mapping[str, Decision] | None",
+    changes: "Changes",
+) -> tuple[Runnable, Settings, Driving, OpenKept]:
+    """Return the arguments by which a run goes on: from where it stood, or as a new run of a
+    changed program."""
+    if changes is not None and changes is not False:
+        from sexplang.api.kept_runs import reuse_run
+
+        program = program_of(source, given)
+        changed = reuse_run(program, run_id, store, replay, changes, given)
+        return program, changed, driving, _open_none
+
+    def open_kept(
+        program: Program | Suspended, servers: RunServers
+    ) -> "AbstractContextManager[ResumedRun]":
+        return open_resumed(program, run_id, store, replay, given, servers)
+
+    return source, given, driving, open_kept
 
 
 def instance_maker(returns: Any) -> Callable[[Any], Any]:

@@ -52,6 +52,7 @@ OPERATIONS: dict[str, Operation] = {
         _operation("search-memory", "query", '(search-memory "tea").', text=(0,)),
         _operation("now", "", "UTC seconds: (now)."),
         _operation("sleep", "seconds", "Waits: (sleep 0.5)."),
+        _operation("wait-until", "time", "Waits until then: (wait-until (+ (now) 86400))."),
         _operation("random", "n", "In [0,1), or an integer in [0,n): (random 6).", least=0),
         _operation("log", "level text", '(log \'info "begun").', text=(1,)),
         _operation("print", "value", '(print "n is" 3).', least=0, text=(0,), rest=True),

@@ -1,7 +1,6 @@
 """Runs that are kept in a store, and runs that go on after their process has ended."""
 
 import json
-import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from time import time
@@ -10,8 +9,8 @@ from typing import Any
 from sexplang.guards.secrets import KNOWN, redact, redact_text, silence
 from sexplang.machine import Failed, Limits, Outcome, Suspended, advance, state_of
 from sexplang.runs import assembly
-from sexplang.runtime.driver.deadlines import continue_waits
 from sexplang.runtime.driver.requests import Performer
+from sexplang.runtime.driver.waits import Paused, continue_waits
 from sexplang.runtime.journal.checksum_chain import KEY as CHECKSUM
 from sexplang.runtime.journal.checksum_chain import add_checksum, read_checksum
 from sexplang.runtime.journal.doubts import (
@@ -20,16 +19,20 @@ from sexplang.runtime.journal.doubts import (
     Doubt,
     LaterDoubts,
     find_doubts,
+    find_misfits,
     make_doubt_error,
 )
 from sexplang.runtime.journal.fold import find_failure, find_slice, fold
+from sexplang.runtime.journal.questions import Question, list_questions, read_answers
 from sexplang.runtime.journal.redaction import clean
-from sexplang.runtime.journal.rows import CANCEL, LONE
+from sexplang.runtime.journal.rows import CANCEL, LONE, make_cancellation_row
 from sexplang.runtime.journal.run_store import (
+    CANCELLED,
     DONE,
     FAILED,
     INTERRUPTED,
     RUNNING,
+    UNKEPT,
     RunStore,
     StoredRun,
     explain,
@@ -39,14 +42,16 @@ from sexplang.runtime.journal.run_store import (
 from sexplang.runtime.journal.stored_journal import StoredJournal, StoredRows, read_rows
 from sexplang.runtime.models import is_scripted
 from sexplang.runtime.refusal import Refusal, refuse
-from sexplang.terms.classes.node import field, frozen
+from sexplang.terms.classes.node import evolve, field, frozen
 from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import dump, load
 from sexplang.terms.model.roles import Models
 from sexplang.terms.program import Program
 from sexplang.terms.run_terms import RateBook, Terms, read_terms
+from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.boundary import plain
-from sexplang.terms.values.value import Fault
+from sexplang.terms.values.text import to_source
+from sexplang.terms.values.value import Fault, Value
 
 DAYS = 30
 BYTES = 1_000_000_000
@@ -82,7 +87,12 @@ def keep_run(keeping: Keeping) -> StoredJournal:
             header = add_checksum(told.encode("utf-8", LONE), b"")[0].decode()
             command = json.dumps(redact(dict(keeping.command)))
             run = store.add_run(keeping.run_id, keeping.project, keeping.name, command, header)
-            prune(store, keeping.days, keeping.bytes)
+            try:
+                prune(store, keeping.days, keeping.bytes)
+            except Refusal:
+                if keeping.on_failure is not None:
+                    store.mark_unkept(run)
+                raise
         except BaseException:
             store.close()
             raise
@@ -129,8 +139,17 @@ class ResumedRun:
     """The number of replies that come from the journal."""
     doubts: tuple[Doubt, ...]
     _begun: Mapping[str, tuple[float, float, int]]
+    _questions: tuple[Question, ...]
     _later: LaterDoubts
     _read_rows: Callable[[], StoredRows]
+    misfits: tuple[str, ...] = ()
+    """A person's words that fit no doubt."""
+
+    def cancel(self) -> "ResumedRun":
+        """Return the run as it ends: its `finally` bodies are left."""
+        assert isinstance(self.outcome, Suspended)
+        self.storage.append(make_cancellation_row())
+        return evolve(self, outcome=self.outcome.cancel())
 
     def advance_scripts(self, perform: Performer, models: Models) -> None:
         """Let scripted models give away the replies that the journal has. `perform` performs
@@ -148,14 +167,31 @@ class ResumedRun:
         doubt that is not to be repeated fails."""
         table, never = dict(performers), self._later.never
         never |= {each.request.id for each in self.doubts if each.decision == "never"}
+        answers = read_answers(self._questions)
+        for operation in {each.operation for each in self._questions}:
+            performer = table.get(operation)
+            if isinstance(performer, Paused):
+                performer.answers = answers
+            elif performer is not None:
+                table[operation] = _answer_first(performer, answers)
         doubtful = {each.request.operation for each in self.doubts}
         for operation in table if self._later.made else doubtful:
-            if operation in table and operation not in INSIDE:
+            performer = table.get(operation)
+            is_other = operation in INSIDE or isinstance(performer, Paused)
+            if performer is not None and not is_other:
                 table[operation] = _refuse_doubts(table[operation], never)
         now = time()
         timers = {id: self.clock - clock for id, (clock, _, _) in self._begun.items()}
         sleeps = {id: max(0.0, now - at) for id, (_, at, _) in self._begun.items()}
-        return continue_waits(table, timers, sleeps)
+        continue_waits(table, timers, sleeps)
+        return table
+
+
+def _answer_first(perform: Performer, answers: Mapping[str, Value]) -> Performer:
+    def answer_or_perform(request: Request) -> Any:
+        return answers[request.id] if request.id in answers else perform(request)
+
+    return answer_or_perform
 
 
 def _refuse_doubts(perform: Performer, never: set[str]) -> Performer:
@@ -184,24 +220,42 @@ def resume_run(
     closed.
 
     `replay` are a person's decisions on requests in doubt, `declared` those of tools and
-    operations. Raises a Refusal: `run-ended`, `run-busy`, `program-changed`, `in-doubt`,
-    `bad-store`, `journal-mismatch`.
+    operations. Raises a Refusal: `run-ended`, `not-kept`, `run-busy`, `program-changed`,
+    `in-doubt`, `bad-store`, `journal-mismatch`.
     """
     if not store.lock(run.id):
         raise refuse_busy(run.id)
     run = store.find(run.id)
-    if run.state == DONE:
-        raise refuse("run-ended", f"the run {run.id} has ended", hint="run the program again")
-    terms = read_header(run, program)
+    if run.state in (DONE, CANCELLED):
+        hint = "run the program again"
+        hint = f"sexplang runs show {run.id} tells its value" if run.state == DONE else hint
+        raise refuse("run-ended", f"the run {run.id} has ended", hint=hint)
+    if run.state == UNKEPT:
+        raise refuse(
+            "not-kept",
+            f"the run {run.id} went on without being kept, and what it did then is not known",
+            hint=f"sexplang runs fork {run.id} --at N begins another run from its reply N",
+        )
+    terms, is_same = read_terms_of(run, program)
+    use_snapshot = use_snapshot and is_same
     rates: list[dict[str, Any]] = []
     book = RateBook(note=rates.append)
-    found, outcome, kept = _restore(store, run, program, terms, held, has_tasks, use_snapshot, book)
+    try:
+        found, outcome, kept = _restore(
+            store, run, program, terms, held, has_tasks, use_snapshot, book
+        )
+    except Refusal as refusal:
+        if is_same or refusal.error.fields["reason"] != "journal-mismatch":
+            raise
+        raise refuse_changed(store, run, refusal) from None
     outcome = _compute_begun(outcome, found)
     requests = outcome.requests if isinstance(outcome, Suspended) else ()
     doubts = find_doubts(requests, found.open, replay or {}, declared or {})
     undecided = [each for each in doubts if each.decision == "ask"]
+    asked_for = () if found.cut_off else replay or {}  # a word may be of a doubt that comes later
+    misfits = find_misfits([each.request for each in doubts], asked_for)
     if undecided:
-        raise refuse_doubts(run, undecided)
+        raise refuse_doubts(store, run, undecided, misfits)
     boot = found.boots + 1
 
     def open_run(_: Terms | None) -> tuple[RunStore, StoredRun]:
@@ -226,15 +280,17 @@ def resume_run(
         if kept is not None:
             store.db.execute("delete from snapshots where run = ?", (run.n,))
         store.db.execute(
-            "update runs set state = ?, boots = ?, ended = null, error = null where n = ?",
+            "update runs set state = ?, boots = ?, ended = null, error = null, due = null "
+            "where n = ?",
             (RUNNING, boot + 1, run.n),
         )
 
     def read_again() -> StoredRows:
         return read_rows(store, run, whole=True)
 
-    given = outcome, storage, found.clock, found.replies, doubts, found.open, later
-    return ResumedRun(run, terms, *given, read_again)
+    given = outcome, storage, found.clock, found.replies, doubts, found.open
+    asked = tuple(list_questions(store, run))
+    return ResumedRun(run, terms, *given, asked, later, read_again, misfits)
 
 
 def _compute_begun(outcome: Outcome, found: StoredRows) -> Outcome:
@@ -254,19 +310,35 @@ _MAX_SLICES = 100_000
 """Bound of the slices after which a request that had begun is looked for no longer."""
 
 
-def refuse_doubts(run: StoredRun, undecided: list[Doubt]) -> Refusal:
+def refuse_doubts(
+    store: RunStore, run: StoredRun, undecided: list[Doubt], misfits: tuple[str, ...] = ()
+) -> Refusal:
     """Return the refusal of a resumption that a person has to decide."""
-    names = ", ".join([f"{each.request.operation} ({each.request.id})" for each in undecided[:5]])
-    more = f" and {len(undecided) - 5} more" if len(undecided) > 5 else ""
+    shown = "; ".join([_describe(each.request) for each in undecided[:_NAMED]])
+    more = f"; and {len(undecided) - _NAMED} more" if len(undecided) > _NAMED else ""
     first = undecided[0].request.id
+    again, never = f"--again {first}", f"--never {first}"
+    if run.has_command:
+        again = f"{store.resume_command(run)} {again}"
+    else:
+        again, never = f'replay={{"{first}": "safe"}}', f'replay={{"{first}": "never"}}'
+    unfit = "".join([f"; `{word}` fits no request in doubt" for word in misfits])
     return refuse(
         "in-doubt",
-        f"when the run {run.id} was killed, this was under way and may have been done: "
-        f"{names}{more}",
-        hint=f"look whether it was done. To do it again: sexplang runs resume {run.id} "
-        f"--again {first}; to let it fail: --never {first}; for all of them write '*'",
+        f"the run {run.id} had begun this, and it may have been done: {shown}{more}{unfit}",
+        hint=f"look whether it was done. To do it again: {again}; to let it fail: {never}; "
+        "for all of them write '*'",
         requests=tuple([each.request.id for each in undecided]),
     )
+
+
+_NAMED = 20
+"""The number of requests in doubt that a message names."""
+
+
+def _describe(request: Request) -> str:
+    given = " ".join([abbreviate(each) for each in request.arguments])
+    return redact_text(f"{request.operation} ({request.id}) {given}".rstrip())
 
 
 def _restore(
@@ -292,7 +364,8 @@ def _restore(
                 thawed = assembly.thaw(
                     program, terms, found.snapshot, key=None, conceal=silence, book=book
                 )
-                return found, fold(thawed, found.rows, goes_on=True), None
+                if not _is_cancelled(thawed):
+                    return found, fold(thawed, found.rows, goes_on=True), None
     found = read_rows(store, run, whole=True)
     book.known = found.rates
 
@@ -310,8 +383,56 @@ def _restore(
     return found, fold(start(), found.rows, goes_on=True), None
 
 
+def _is_cancelled(outcome: Outcome) -> bool:
+    """Whether a run ends because of a cancellation."""
+    failing = state_of(outcome).scheduler.failing if isinstance(outcome, Suspended) else None
+    return failing is not None and failing.fields["reason"] == "cancelled"
+
+
+def refuse_changed(store: RunStore, run: StoredRun, refusal: Refusal) -> Refusal:
+    """Return the refusal of a program that has changed and asks otherwise than the run did."""
+    told = refusal.error.fields["details"]
+    details = dict(told) if isinstance(told, dict) else {}
+    both = ""
+    if "got" in details:
+        was, now = _show_difference(str(details["expected"]), str(details["got"]))
+        both = f"; it asked {was}, and asks {now}"
+    return refuse(
+        "journal-mismatch",
+        f"the program of run {run.id} has changed: {refusal.error.fields['message']}{both}",
+        hint=f"{store.resume_command(run)} --accept-changes runs the changed program with all "
+        "replies that still fit, and says first what it would perform",
+        **details,
+    )
+
+
+def _show_difference(one: str, other: str) -> tuple[str, str]:
+    """Return the parts of two texts around the place where they begin to differ."""
+    same = [a == b for a, b in zip(one, other, strict=False)]
+    at = same.index(False) if False in same else len(same)
+    first, last = max(0, at - 30), at + 50
+    before = "…" if first else ""
+    shown = [
+        f"`{before}{each[first:last]}{'…' if len(each) > last else ''}`" for each in (one, other)
+    ]
+    return shown[0], shown[1]
+
+
 def read_header(run: StoredRun, program: Program) -> Terms:
     """Return the terms of a stored run. Raises a Refusal `program-changed` or `bad-store`."""
+    terms, is_same = read_terms_of(run, program)
+    if not is_same:
+        raise refuse(
+            "program-changed",
+            f"the program of run {run.id} has changed since it began",
+            hint="put its files back as they were, or run the program anew",
+        )
+    return terms
+
+
+def read_terms_of(run: StoredRun, program: Program) -> tuple[Terms, bool]:
+    """Return the terms of a stored run with this program, and whether it is the one that began.
+    Raises a Refusal `bad-store`."""
     try:
         header = load(run.header)
         if CHECKSUM in header and read_checksum(run.header.encode(), b"") is None:
@@ -324,13 +445,7 @@ def read_header(run: StoredRun, program: Program) -> Terms:
             f"the header of run {run.id} cannot be read",
             hint="run the program again; sexplang runs list shows other runs",
         ) from wrong
-    if known != terms.program:
-        raise refuse(
-            "program-changed",
-            f"the program of run {run.id} has changed since it began",
-            hint="put its files back as they were, or run the program anew",
-        )
-    return terms
+    return terms, known == terms.program
 
 
 def _sources_of(program: Program) -> tuple[tuple[str, str], ...]:
@@ -339,16 +454,12 @@ def _sources_of(program: Program) -> tuple[tuple[str, str], ...]:
 
 def end_run(storage: StoredJournal, outcome: Outcome | None) -> None:
     """Say in the store how a run has ended; None is an interruption."""
-    if isinstance(outcome, Failed):
-        storage.end(FAILED, clean(str(outcome)))
+    if isinstance(outcome, Suspended):  # it is parked, and the store knows
+        storage.has_ended = True
+    elif isinstance(outcome, Failed):
+        is_cancelled = outcome.error.fields["reason"] == "cancelled"
+        storage.end(CANCELLED if is_cancelled else FAILED, clean(str(outcome)))
+    elif outcome is None:
+        storage.end(INTERRUPTED)
     else:
-        storage.end(INTERRUPTED if outcome is None else DONE)
-
-
-def default_store() -> str | None:
-    """Return the path of the person's own store, or None if runs are not to be kept."""
-    said = os.environ.get("SEXPLANG_STORE")
-    if said is not None:
-        return os.path.abspath(said) if said else None
-    home = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
-    return os.path.join(home, "sexplang", "runs.db")
+        storage.end(DONE, value=clean(to_source(redact(outcome.value))))

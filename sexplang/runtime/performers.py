@@ -8,6 +8,7 @@ from sexplang.guards.secrets import look, redact_text
 from sexplang.runtime import world
 from sexplang.runtime.driver.deadlines import Deadlines
 from sexplang.runtime.driver.requests import Performer, Performers, Watch
+from sexplang.runtime.driver.waits import Paused, WallClock
 from sexplang.runtime.files import file_reader, file_writer
 from sexplang.runtime.files.surrogates import require_text
 from sexplang.runtime.models import Endpoint, OnNamed, make_model
@@ -55,6 +56,10 @@ class Settings:
     tools: Mapping[str, Tool] = field(factory=dict)
     servers: "Servers | None" = None
     """The MCP servers, whose tools are called `server:name`. Their owner closes them."""
+    pause: frozenset[str] = frozenset()
+    """Operations that a person answers: a run that waits for nothing else is parked."""
+    parks: bool = False
+    """Whether a run that waits for a far moment is parked."""
     memory: str | None = None
     """The index for `search-memory`; None is the index that the program's folder sees."""
 
@@ -65,14 +70,15 @@ def performers(
     """Return the performer of each operation of this host. `own` takes precedence."""
     look()
     permissions = settings.permissions
-    repeated = _find_replayed_run(settings)
+    repeated, clock = _find_replayed_run(settings), WallClock(world.wait, parks=settings.parks)
     table: dict[str, Performer] = {
         "print": world.make_print(settings.write),
         "log": world.make_log(settings.log, settings.run_id),
         "progress": world.make_progress(settings.on_event),
         "now": world.now,
-        "sleep": world.sleep,
-        "timer": Deadlines(world._wait),
+        "sleep": clock,
+        "wait-until": clock,
+        "timer": Deadlines(world.wait),
         "random": world.make_random(settings.run_id),
         "ask-user": make_ask_user(settings.person),
         "read-file": lambda request: _read(request, permissions),
@@ -93,6 +99,7 @@ def performers(
         ),
     }
     table = {**check_permissions(table, permissions), **own}
+    table |= {name: Paused() for name in settings.pause}
     return table if repeated is None else repeated.performers(table)
 
 

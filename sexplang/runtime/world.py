@@ -1,9 +1,8 @@
-"""Performers of small operations of the host: `print log progress now sleep random`."""
+"""Performers of small operations of the host: `print log progress now random`."""
 
 import json
 from collections.abc import Callable
 from time import time
-from typing import Any
 
 from sexplang.guards.secrets import redact_text
 from sexplang.runtime.driver.events import Progressed
@@ -17,9 +16,6 @@ from sexplang.terms.values.value import Value
 
 Write = Callable[[str], None]
 Log = Callable[[str, str], None]
-
-LONGEST_SLEEP = 1e9
-"""Seconds that event loops and systems still handle correctly."""
 
 
 def make_print(write: Write) -> Performer:
@@ -85,20 +81,8 @@ def now(request: Request) -> float:
     return time()
 
 
-def sleep(request: Request) -> Any:
-    """Perform `(sleep seconds)`."""
-    (seconds,) = _pad(request.arguments, 1)
-    wait = _number(seconds, "seconds", "(sleep 0.5)")
-    if not 0 <= wait <= LONGEST_SLEEP:
-        raise refuse(
-            "wrong-type",
-            f"`sleep` takes seconds, from 0 to {LONGEST_SLEEP:,.0f}",
-            hint="for example (sleep 0.5)",
-        )
-    return _wait(wait)
-
-
-async def _wait(seconds: float) -> None:
+async def wait(seconds: float) -> None:
+    """Wait for some seconds."""
     import anyio
 
     await anyio.sleep(seconds)

@@ -17,6 +17,7 @@ PAGES = [
             "11a-components.md",
             "15-traces.md",
             "17-durable.md",
+            "18-waiting.md",
             "8a-secrets.md",
         )
     ),

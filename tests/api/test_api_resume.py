@@ -17,8 +17,12 @@ from support.killed_runs import in_child
 from support.messages_server import MessagesServer
 
 import sexplang
+from sexplang.runs.durable_run import refuse_doubts
 from sexplang.runtime.journal import stored_journal
 from sexplang.runtime.journal.compression import decompress
+from sexplang.runtime.journal.doubts import Doubt
+from sexplang.runtime.journal.run_store import open_store
+from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import dump, pack
 
 
@@ -51,10 +55,13 @@ def test_a_program_without_effects_touches_no_disk(tmp_path):
     assert not store.exists()
 
 
-def test_another_program_does_not_go_on(tmp_path):
+def test_another_program_goes_on_as_far_as_it_asks_the_same(tmp_path):
     store = tmp_path / "runs.db"
     interrupted(store)
-    assert "program-changed" == reason_of(resumed, store, STEPS + " ")
+    other = STEPS.replace("(act 1)", "(act 0)")
+    assert "journal-mismatch" == reason_of(resumed, store, other, replay={"*": "safe"})
+    renamed = STEPS.replace(" a", " first").replace("[a", "[first") + " ; renamed"
+    assert ([10, 20, 30], [2, 3]) == resumed(store, renamed, replay={"*": "safe"})
 
 
 def test_a_name_is_given_once(tmp_path):
@@ -519,3 +526,57 @@ def test_another_model_is_not_asked_for_what_was_served(tmp_path):
         store, TALK, **given, effects={"model": model}
     )
     assert 2 == len(asked)
+
+
+def test_no_snapshot_is_written_behind_a_cancellation(tmp_path, monkeypatch):
+    """A resumption goes on before it."""
+    monkeypatch.setattr(stored_journal, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(stored_journal, "SNAPSHOT_SHARE", 0.0)
+    store = tmp_path / "runs.db"
+    program = """
+    (define (burn n) (if (= n 0) 0 (burn (- n 1))))
+    (try (act 1) (finally (burn 100000) (act 2) (burn 100000) (act 3)))
+    """
+    done = []
+
+    def act(n):
+        done.append(n)
+        if len(done) == 1:
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(0.1)
+        return n
+
+    with pytest.raises(KeyboardInterrupt):
+        sexplang.run(program, effects={"act": act}, store=store, run_id="r")
+    assert [1, 2, 3] == done
+    assert (10, [1, 2, 3]) == resumed(store, program, replay={"*": "safe"})
+
+
+def test_twenty_doubts_are_named_with_their_arguments(tmp_path):
+    interrupted(tmp_path / "runs.db")
+    doubts = [Doubt(Request(f"0.{n}", "pay", (n, "x" * 99)), 0.0, "ask") for n in range(25)]
+    store = open_store(str(tmp_path / "runs.db"))
+    try:
+        fields = refuse_doubts(store, store.find("r"), doubts).error.fields
+    finally:
+        store.close()
+    assert 20 == fields["message"].count("pay (")
+    assert 'pay (0.7) 7 "xxx' in fields["message"]
+    assert fields["message"].endswith("; and 5 more")
+    assert 'replay={"0.0": "safe"}' in fields["hint"]
+
+
+def test_an_effect_whose_reply_is_no_data_is_in_doubt(tmp_path):
+    """It was performed."""
+    store, program = tmp_path / "runs.db", "(define-effect (pay n)) (pay 1)"
+    done = []
+
+    def pay(n):
+        done.append(n)
+        return object() if len(done) == 1 else n
+
+    given = {"store": store, "effects": {"pay": pay}}
+    assert "not-data" == reason_of(sexplang.run, program, run_id="r", **given)
+    assert "in-doubt" == reason_of(sexplang.resume, program, "r", **given)
+    assert [1] == done
+    assert 1 == sexplang.resume(program, "r", replay={"pay": "safe"}, **given)

@@ -237,7 +237,7 @@ def run_until_arrived(place, text, budget=None, journal=None, events=None):
         performers = {**performers, "timer": wait_for_place, "sleep": wait_for_place}
         run = Run(outcome, performers, Journal() if journal is None else journal, watch)
         anyio.run(finish, run, 1)
-        return run.end(), len(server.journal)
+        return run.outcome, len(server.journal)
 
 
 def repeated(text, journal, budget=None):

@@ -19,6 +19,7 @@ from support.killed_runs import (
 
 import sexplang
 from sexplang.runtime.journal import stored_journal
+from sexplang.runtime.journal.run_store import open_store
 
 PLACES = ("before", "after")
 
@@ -210,10 +211,19 @@ def test_a_deep_reply_is_served_again(tmp_path, levels):
 
 @pytest.mark.parametrize("id", ["../../out", "a/b", "..", "a\0b", "\ud800", "x" * 400])
 def test_any_id_keeps_its_lock_in_the_folder(tmp_path, id):
+    """A store from elsewhere may hold any id."""
     folder = tmp_path / "deep" / "deeper"
     folder.mkdir(parents=True)
-    given = {"store": folder / "runs.db", "effects": {"act": lambda n: n}}
-    assert 1 == sexplang.run("(act 1)", run_id=id, **given)
+    store = open_store(str(folder / "runs.db"))
+    try:
+        run = store.add_run(id, "", "", "{}", "{}")
+        assert (True, False) == (store.is_alive(run), store.lock(run.id))
+        store.mark_unkept(run)
+        assert "unkept" == store.find(run.id).state
+        store.remove([run])
+    finally:
+        store.close()
+    assert [] == [*(folder / "runs.db.locks").iterdir()]
     assert [folder] == [*(tmp_path / "deep").iterdir()]
 
 

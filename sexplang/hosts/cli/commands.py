@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE
+from sexplang.hosts.kept_runs.runs_commands import runs, worker
 from sexplang.hosts.settings.run_arguments import (
     INPUT,
     REPL_OPTIONS,
@@ -46,13 +47,6 @@ Examples:
   sexplang index . --embed local        for search by meaning, too
   sexplang index --list                 what is known"""
 
-_RUNS_EXAMPLES = """\b
-Examples:
-  sexplang run plan.sexp --model local --model judge=anthropic:ID --record run.jsonl
-  sexplang run plan.sexp --model replay:run.jsonl
-  sexplang runs report run.jsonl -o run.html
-  sexplang runs report run.jsonl --json"""
-
 _FMT_EXAMPLES = """\b
 Examples:
   sexplang fmt program.sexp
@@ -70,22 +64,6 @@ Examples:
   sexplang doc split text               the names that fit these words
   sexplang doc foldl                    what to write for a name of another language
   sexplang doc std/state --json         a module, as data"""
-
-_RUNS_LIST_EXAMPLES = """\b
-Examples:
-  sexplang runs list
-  sexplang runs list --all --json"""
-
-_RUNS_SHOW_EXAMPLES = """\b
-Examples:
-  sexplang runs show 3f2a             the beginning of an id will do
-  sexplang runs show night-12 --json"""
-
-_RUNS_RESUME_EXAMPLES = """\b
-Examples:
-  sexplang runs resume 3f2a
-  sexplang runs resume 3f2a --again 4.1      do once more what may have been done
-  sexplang runs resume 3f2a --never '*'      let all that fail"""
 
 _GUIDE_EXAMPLES = """\b
 Examples:
@@ -453,100 +431,8 @@ def _index(
     return index(Settings(paths, place, include, exclude, listing, as_json, quiet, embed))
 
 
-@_group.group("runs", short_help="Look at runs, and go on with one that was killed.")
-def _runs() -> None:
-    """List the runs that are kept, go on with one that was interrupted, and make a report of one
-    that `run --record FILE` recorded.
-    """
-
-
-_STORE_OPTION = click.option(
-    "--store", metavar="FILE", help="Another store than the person's own, for all `runs` of it."
-)
-_JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Write one JSON document.")
-
-
-@_runs.command("list", epilog=_RUNS_LIST_EXAMPLES, short_help="List the runs of this folder.")
-@click.option("--all", "every", is_flag=True, help="Those of all folders.")
-@_STORE_OPTION
-@_JSON_OPTION
-def _list_runs(every: bool, store: str | None, as_json: bool) -> int:
-    """List the runs that were begun in this folder, the newest first."""
-    from sexplang.hosts.cli.stored_runs import list_runs
-
-    return list_runs(store, all=every, as_json=as_json)
-
-
-@_runs.command("show", epilog=_RUNS_SHOW_EXAMPLES, short_help="Show what a run has done.")
-@click.argument("run_id", metavar="ID")
-@_STORE_OPTION
-@_JSON_OPTION
-def _show_run(run_id: str, store: str | None, as_json: bool) -> int:
-    """Show a run: its command, its last replies, what was in doubt, and how to go on with it."""
-    from sexplang.hosts.cli.stored_runs import show_run
-
-    return show_run(run_id, store, as_json=as_json)
-
-
-@_runs.command("resume", epilog=_RUNS_RESUME_EXAMPLES, short_help="Go on with a run.")
-@click.argument("run_id", metavar="ID")
-@click.option(
-    "--again",
-    multiple=True,
-    metavar="REQUEST",
-    help="Perform a request in doubt again; '*' is every one.",
-)
-@click.option(
-    "--never",
-    multiple=True,
-    metavar="REQUEST",
-    help="Let a request in doubt fail; '*' is every one.",
-)
-@click.option(
-    "--as-recorded", is_flag=True, help="With --store: with the permissions that it was begun with."
-)
-@_STORE_OPTION
-@_JSON_OPTION
-@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
-def _resume(
-    run_id: str,
-    again: tuple[str, ...],
-    never: tuple[str, ...],
-    as_recorded: bool,
-    store: str | None,
-    as_json: bool,
-    quiet: bool,
-) -> int:
-    """Go on with a run that was killed, interrupted or has failed. The replies that are kept are
-    not asked for again. Permissions, models, limits and inputs are those of its command.
-    """
-    from sexplang.hosts.cli.stored_runs import resume
-
-    flags = {"as_recorded": as_recorded, "as_json": as_json, "quiet": quiet}
-    return resume(run_id, store, again, never, **flags)
-
-
-@_runs.command("report", epilog=_RUNS_EXAMPLES, short_help="Make a page of a recorded run.")
-@click.argument("recording", metavar="RECORDING|ID")
-@click.option("-o", "--output", "to", metavar="FILE.html", help="The page; - is standard output.")
-@click.option("--json", "as_json", is_flag=True, help="Write the rows as one JSON document.")
-def _report(recording: str, to: str | None, as_json: bool) -> int:
-    """Make one page of HTML of a recorded run: what it did and when, what was said to models and
-    what they replied, what it cost and what went wrong. The page needs no network and no other
-    file.
-    """
-    from tempfile import TemporaryDirectory
-
-    from sexplang.hosts.report import report
-
-    if os.path.exists(recording) or not re.fullmatch(r"[\w.-]{4,64}", recording):
-        return report(recording, to, as_json=as_json)
-    from sexplang.hosts.cli.stored_runs import export
-
-    with TemporaryDirectory() as folder:
-        made = os.path.join(folder, f"{recording}.jsonl")
-        status = export(recording, made)
-        return status or report(made, to, as_json=as_json)
+_group.add_command(runs)
+_group.add_command(worker)
 
 
 @_group.command("guide", epilog=_GUIDE_EXAMPLES, short_help="Print the language, for a model.")

@@ -1,7 +1,7 @@
 """The last guard around a command: any exception to an exit status.
 
-The status is 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP, 2 for an internal fault. Law: no
-traceback reaches a person who did not ask for one.
+The status is 3 for a run that waits, 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP, 2 for an
+internal fault. Law: no traceback reaches a person who did not ask for one.
 """
 
 import errno
@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from sexplang.package.signals import ENDING, ending_signal
 
-DONE, FAILED, MISUSE = 0, 1, 2
+DONE, FAILED, MISUSE, WAITING = 0, 1, 2, 3
 
 TRACEBACK = "SEXPLANG_TRACEBACK"
 

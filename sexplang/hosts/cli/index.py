@@ -81,7 +81,7 @@ def _add(memory: Any, settings: Settings) -> None:
 
 def _embed(memory: Any, model: str) -> int:
     """Make the vectors that the index lacks. Return their number."""
-    from sexplang.api.embedder import make_embedder
+    from sexplang.api.memory_index import make_embedder
     from sexplang.machine import Failed
     from sexplang.runtime.refusal import Refusal
 

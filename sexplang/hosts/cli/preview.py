@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from time import time
 from typing import Any
 
 from sexplang.hosts.cli.guard import DONE, MISUSE
@@ -75,6 +76,10 @@ def show_preview(settings: Settings, asked: DispatchedProgram, source: Source) -
         table["sleep"](request).close()  # it refuses an invalid time
         return idle.sleep(request.arguments[0])
 
+    def wait_until(request: Any) -> Any:
+        table["wait-until"](request).close()
+        return idle.sleep(max(0.0, request.arguments[0] - time()))
+
     def look(request: Any) -> Any:
         return idle.perform_busy(table[request.operation], request)
 
@@ -89,6 +94,7 @@ def show_preview(settings: Settings, asked: DispatchedProgram, source: Source) -
         **dict.fromkeys(LOOKING, look),
         **dict.fromkeys(SAYING, lambda request: None),
         "sleep": sleep,
+        "wait-until": wait_until,
         "model": model,
     }
     try:

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
+from time import time
 from typing import TYPE_CHECKING, Any
 
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
@@ -46,7 +47,7 @@ from sexplang.terms.values.value import Fault, Record, Value
 if TYPE_CHECKING:
     from sexplang.hosts.terminal.progress import Progress
     from sexplang.hosts.terminal.text_output import TextOutput
-    from sexplang.machine import Done, Failed, Limits, Suspended
+    from sexplang.machine import Done, Failed, Limits, Outcome, Suspended
     from sexplang.runs.durable_run import ResumedRun
     from sexplang.runtime import Journal
     from sexplang.runtime.journal.stored_journal import StoredJournal
@@ -185,7 +186,7 @@ def perform(
     unusable = _prepare_models(settings, program)
     if unusable is not None:
         return say_error(unusable, program, source, settings)
-    journal = progress = trace = streamed = None
+    journal = progress = trace = streamed = resumption = None
     if settings.stream:
         from sexplang.hosts.terminal.text_output import TextOutput, last_tasks
 
@@ -200,6 +201,7 @@ def perform(
         except Refusal as refusal:
             return say_error(refusal.error, program, source, settings)
     storage: StoredJournal | None = None
+    since = time()
     gc.freeze()
     # Values have no cycles: the collector would mostly look in vain.
     gc.set_threshold(100_000, 20, 20)
@@ -230,6 +232,10 @@ def perform(
                         id = settings.run_id or new
                         storage = make_storage(settings, source, id)
                         settings = evolve(settings, run_id=id)
+                    if storage is None and settings.pause and isinstance(outcome, Suspended):
+                        words = "--pause keeps the run until it is answered: name --store FILE"
+                        say_misuse(words, settings)
+                        return MISUSE
                     if storage is not None:
                         storage.begin(terms)
                         book.note = storage.note
@@ -257,6 +263,11 @@ def perform(
                     from sexplang.runs.durable_run import end_run
 
                     end_run(storage, outcome)
+                    resumption = _find_resumption(storage, outcome)
+                    if isinstance(outcome, Suspended):
+                        from sexplang.hosts.kept_runs.waiting_runs import say_waiting
+
+                        return say_waiting(settings, storage, since)
         except Diagnostics as found:  # the configuration of the store
             return say_all(found.diagnostics, MISUSE, settings)
         except Fault as fault:  # a server that the program needs
@@ -271,10 +282,14 @@ def perform(
         if trace is not None:
             trace.finish(outcome.error if isinstance(outcome, Failed) else None)
         is_traced = trace is not None
+        assert not isinstance(outcome, Suspended)
         stopped = _say_end(settings, program, source, outcome, shaped, is_traced, streamed)
         is_stored = storage is not None and storage.replies > 0
         if stopped is not None and progress is not None and is_bound(stopped):
             say_kept(settings, progress.usage.plain(), is_stored)
+        if resumption is not None and not settings.quiet:
+            with suppress(OSError):  # the terminal may be gone
+                say(resumption)
     status = DONE if stopped is None else FAILED
     if unwritten:  # the value is out already
         hint = "make room, or name another file: --trace FILE"
@@ -357,10 +372,12 @@ def drive_to_end(
     streamed: "TextOutput | None" = None,
     storage: "StoredJournal | None" = None,
     resumed: "ResumedRun | None" = None,
-) -> "Done | Failed":
-    """Return the outcome at the end: perform requests, show progress, keep the record."""
+) -> "Outcome":
+    """Return the outcome at the end, or where the run waits for a person: perform requests, show
+    progress, keep the record."""
     from sexplang.hosts.terminal.progress import make_progress
     from sexplang.hosts.terminal.streams import person_at
+    from sexplang.machine import Suspended
     from sexplang.runtime import Journal, drive, performers
     from sexplang.runtime import Settings as RunSettings
     from sexplang.runtime.driver.current_request import make_history
@@ -370,7 +387,7 @@ def drive_to_end(
         journal = Journal() if settings.run_id is None else Journal(settings.run_id)
     journal.storages += () if storage is None else (storage,)
     journal.clock = 0.0 if resumed is None else resumed.clock
-    progress = progress or make_progress(settings)
+    progress, person = progress or make_progress(settings), person_at(sys.stdin, sys.stderr)
     watch = progress if streamed is None else join_listeners([progress, streamed], True)
     permissions = permissions_of(settings, _folder(settings), _list_input_files(settings, program))
     prepared = performers(
@@ -379,7 +396,9 @@ def drive_to_end(
             permissions=permissions,
             write=_make_print(settings),
             log=_make_log(settings, trace),
-            person=person_at(sys.stdin, sys.stderr),
+            person=person,
+            pause=_find_pauses(settings, person is not None, storage is not None),
+            parks=storage is not None,
             on_event=watch if trace is None else trace.wrap_watch(watch),
             models=settings.models,
             on_named=progress.note_model,
@@ -390,6 +409,11 @@ def drive_to_end(
     if resumed is not None:
         resumed.advance_scripts(prepared["model"], settings.models)
         prepared = resumed.perform_with(prepared)
+    if settings.cache or settings.reuse is not None:
+        from sexplang.hosts.kept_runs.reuse import reuse_replies
+
+        kept = None if resumed is None else resumed.storage.opened
+        prepared = reuse_replies(settings, outcome, prepared, program, kept)
     more: dict[str, Any] = {
         "single_flight": settings.single_flight,
         "history": make_history(journal, storage),
@@ -397,7 +421,16 @@ def drive_to_end(
     more |= {} if settings.parallel is None else {"parallel": settings.parallel}
     try:
         try:
-            return drive(outcome, prepared, journal=journal, on_event=watch, trace=trace, **more)
+            while True:
+                given = {"journal": journal, "on_event": watch, "trace": trace, **more}
+                ended = drive(outcome, prepared, **given)
+                if storage is None or not isinstance(ended, Suspended):
+                    return ended
+                from sexplang.hosts.kept_runs.waiting_runs import take_answers
+
+                if not take_answers(settings, storage, prepared):
+                    return ended
+                outcome = ended
         finally:
             if streamed is not None:
                 streamed.close()
@@ -412,16 +445,36 @@ def drive_to_end(
         raise
 
 
+def _find_pauses(settings: Settings, has_person: bool, is_kept: bool) -> frozenset[str]:
+    """Return the operations at which the run waits for an answer from elsewhere."""
+    if not is_kept:
+        return frozenset()
+    return frozenset(settings.pause if has_person else (*settings.pause, "ask-user"))
+
+
 def close_storage(settings: Settings, storage: "StoredJournal") -> None:
     """Close the store. Print how to go on with a run that was interrupted."""
-    run = storage.run
+    kept = None if storage.run is None else storage.opened
     storage.close()
-    if run is None or storage.has_ended or settings.quiet:
+    if kept is None or storage.has_ended or storage.is_off or settings.quiet:
         return
     from sexplang.hosts.settings.store_options import describe_cost, describe_interruption
 
     with suppress(OSError):  # the terminal may be gone
-        say(describe_interruption(run, storage.replies, describe_cost(storage)))
+        say(describe_interruption(*kept, storage.replies, describe_cost(storage)))
+
+
+def _find_resumption(storage: "StoredJournal", outcome: "Outcome") -> str | None:
+    """Return the line that says how to go on with a run that has failed; None for another one."""
+    from sexplang.hosts.terminal.show import draw_hidden
+    from sexplang.machine import Failed
+
+    is_failed = isinstance(outcome, Failed) and outcome.error.fields["reason"] != "cancelled"
+    if not is_failed or storage.is_off or storage.run is None or not storage.replies:
+        return None
+    store, run = storage.opened
+    how = draw_hidden(store.resume_command(run))
+    return f"run {run.id} is kept; when the cause is mended, go on with: {how}"
 
 
 def _list_input_files(settings: Settings, program: Program) -> tuple[str, ...]:

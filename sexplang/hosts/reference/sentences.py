@@ -186,6 +186,7 @@ _WORLD = {
     "run-script": "Runs a command of the system, without a shell: its exit code and output.",
     "search-memory": "Searches the index of files.",
     "sleep": "Waits so many seconds.",
+    "wait-until": "Waits until a time of day, also for days.",
     "random": "A random number in [0,1), or a random integer in [0,n).",
     "log": "Writes to the log of the run.",
     "print": "Prints values on a line.",

@@ -211,6 +211,7 @@ class Session:
     def _drive(self, outcome: "Suspended") -> "Done | Failed":
         from sexplang.hosts.terminal.progress import Progress
         from sexplang.hosts.terminal.streams import person_at
+        from sexplang.machine import Done, Failed
         from sexplang.package.process import hide
         from sexplang.runtime import Journal, drive, performers
         from sexplang.runtime import Settings as RunSettings
@@ -240,7 +241,9 @@ class Session:
         if self.settings.parallel is not None:
             more["parallel"] = self.settings.parallel
         try:
-            return drive(outcome, table, journal=journal, on_event=self._watch, **more)
+            ended = drive(outcome, table, journal=journal, on_event=self._watch, **more)
+            assert isinstance(ended, (Done, Failed))
+            return ended
         finally:
             self._progress.close()
             self._progress = None

@@ -74,10 +74,27 @@ RUN_OPTIONS = (
         "LIMITS",
     ),
     Option(("--index",), "text", "What `search-memory` looks into; see `sexplang index`.", "FILE"),
+    Option(
+        ("--cache",),
+        "flag",
+        "Take the replies of models from the last run of this program where it asks the same.",
+    ),
     Option(("--record",), "text", "Write every request and reply to FILE, as JSON lines.", "FILE"),
     Option(("--no-record",), "flag", "Keep nothing of this run, so it cannot be resumed."),
     Option(("--store",), "text", "Keep this run in FILE, and not in the person's store.", "FILE"),
     Option(("--run-id",), "text", "The name of this run, which must be kept.", "ID"),
+    Option(
+        ("--pause",),
+        "texts",
+        "Wait for a person where the program performs this operation; the run is kept.",
+        "NAME",
+    ),
+    Option(
+        ("--answers",),
+        "text",
+        "A JSON file of answers, by the words of questions or the ids of requests.",
+        "FILE",
+    ),
     Option(
         ("--trace",),
         "text",
@@ -127,10 +144,20 @@ class Settings:
     budget: str | None = None
     limit: str | None = None
     index: str | None = None
+    cache: bool = False
+    reuse: str | None = None
+    """The run whose replies are taken where the same is asked."""
+    again: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    """Requests, beside that run, that are performed and that fail."""
+    yes: bool = False
+    """Whether the person agrees to what is to be paid."""
     record: str | None = None
     no_record: bool = False
     store: str | None = None
     run_id: str | None = None
+    pause: tuple[str, ...] = ()
+    answers: str | None = None
     trace: str | None = None
     parallel: int | None = None
     single_flight: bool = False
@@ -215,9 +242,12 @@ def make_words(settings: Settings) -> list[str]:
 def check_files(settings: Settings) -> None:
     """Raise Diagnostics if the recording or the trace has an empty name, or both have the same."""
     record, trace = settings.record, settings.trace
-    if settings.run_id is not None and not re.fullmatch(r"[\w.-]{1,64}", settings.run_id):
-        title = "--run-id takes at most 64 letters, digits, `-`, `_` and `.`"
-        raise Diagnostics([Diagnostic("bad-input", title, hint="for example --run-id night-12")])
+    if settings.run_id is not None:
+        from sexplang.runtime.journal.run_store import RUN_ID, RUN_ID_WORDS
+
+        if not RUN_ID.fullmatch(settings.run_id):
+            title, hint = f"--run-id takes {RUN_ID_WORDS}", "for example --run-id night-12"
+            raise Diagnostics([Diagnostic("bad-input", title, hint=hint)])
     if settings.no_record and (settings.store or settings.run_id):
         title = "--no-record keeps no run, and --store and --run-id keep one"
         raise Diagnostics([Diagnostic("bad-input", title, hint="leave out one of them")])

@@ -46,10 +46,11 @@ def _perform(perform: Callable[[Request], Any], request: Request) -> Value:
         return value_of(reply)
     reply.close()
     # A model of a server needs a run that waits for it and closes its connections.
-    from sexplang.machine import Failed, start
+    from sexplang.machine import Failed, Suspended, start
     from sexplang.pipeline.pipeline import build
     from sexplang.runtime import drive
 
     asking = build(Source("<model>", "(model {})"), lambda path, importer: ())
     done = drive(start(asking, {}), {"model": lambda own: perform(evolve(request, id=own.id))})
+    assert not isinstance(done, Suspended)
     return done.error if isinstance(done, Failed) else done.value

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from time import monotonic
 from typing import Any
 
-from sexplang.machine import Pause, Slice
+from sexplang.machine import Failed, Outcome, Pause, Slice, Suspended, state_of
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import define, evolve, field
 from sexplang.terms.effect import Request
@@ -110,27 +110,19 @@ class Deadlines:
         return self._due.setdefault(id, now + seconds - self.passed_seconds.get(id, 0.0))
 
 
-def continue_waits(
-    performers: Mapping[str, Performer], timers: Mapping[str, float], sleeps: Mapping[str, float]
-) -> dict[str, Performer]:
-    """Return performers for a run that goes on. Its open deadlines and sleeps, by request id, have
-    waited for so many seconds."""
-    table, timer = dict(performers), performers.get("timer")
-    if isinstance(timer, Deadlines):
-        timer.passed_seconds = timers
-    if sleeps and "sleep" in table:
-        table["sleep"] = _shorten_sleep(table["sleep"], dict(sleeps))
-    return table
+def is_midway(outcome: Suspended) -> bool:
+    """Whether only the end of its slice has stopped a run."""
+    pause = state_of(outcome).pause
+    return pause is not None and pause.rest is not None
 
 
-def _shorten_sleep(perform: Performer, passed: dict[str, float]) -> Performer:
-    def sleep(request: Request) -> Any:
-        before = passed.pop(request.id, 0.0)
-        if before and request.arguments and type(request.arguments[0]) in (int, float):
-            request = evolve(request, arguments=(max(0.0, request.arguments[0] - before),))
-        return perform(request)
-
-    return sleep
+def was_cancelled(outcome: Outcome) -> bool:
+    """Whether a run ends because it was cancelled."""
+    if isinstance(outcome, Suspended):
+        error = state_of(outcome).scheduler.failing
+    else:
+        error = outcome.error if isinstance(outcome, Failed) else None
+    return error is not None and error.fields.get("reason") == "cancelled"
 
 
 # -- The clock of a preview -----------------------------------------------------------------------

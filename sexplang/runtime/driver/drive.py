@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from sexplang.guards.interrupt import GRACE, GraceOver, Interrupt, ending, interruptible
-from sexplang.machine import Done, Failed, Outcome, Suspended
+from sexplang.machine import Failed, Outcome, Suspended
 from sexplang.runtime.driver.current_request import AttemptHistory
 from sexplang.runtime.driver.requests import OutputLost, Performers, Watch
 from sexplang.runtime.driver.run import Run
@@ -30,9 +30,9 @@ def drive(
     grace: float = GRACE,
     trace: "Trace | None" = None,
     history: AttemptHistory | None = None,
-) -> Done | Failed:
-    """Perform the requests of a run until it is Done or Failed. Works inside a running event loop
-    too.
+) -> Outcome:
+    """Perform the requests of a run until it is Done or Failed, or Suspended where all that is open
+    waits for a person. Works inside a running event loop too.
 
     At most `parallel` model calls are in flight. With `single_flight`, equal calls that are open at
     the same time are sent once. Ctrl-C cancels the run, gives its `finally` bodies `grace` seconds,
@@ -57,7 +57,7 @@ def drive(
             while isinstance(run.outcome, Suspended) and not run.awaitables and run.step():
                 pass
             run.commit()
-            if not run.ended and not run.interrupted:
+            if not run.ended and not run.interrupted and not run.is_parked:
                 from sexplang.runtime.driver.event_loop import block
 
                 block(run, grace)
@@ -70,7 +70,9 @@ def drive(
             failed = run.outcome if isinstance(run.outcome, Failed) else None
             raise raised.error if isinstance(raised, OutputLost) else KeyboardInterrupt from failed
         run.commit()
-    return run.end()
+        if run.is_parked:
+            run.park()
+    return run.outcome
 
 
 async def adrive(
@@ -84,7 +86,7 @@ async def adrive(
     grace: float = GRACE,
     trace: "Trace | None" = None,
     history: AttemptHistory | None = None,
-) -> Done | Failed:
+) -> Outcome:
     """Drive a run from a coroutine, under asyncio or trio. Otherwise the same as `drive`."""
     from sexplang.runtime.driver.event_loop import finish
 
@@ -98,7 +100,9 @@ async def adrive(
     except OutputLost as lost:
         raise lost.error from None
     run.commit()
-    return run.end()
+    if run.is_parked:
+        run.park()
+    return run.outcome
 
 
 def _abandon_now(run: Run, grace: float) -> None:

@@ -197,7 +197,7 @@ async def _loop(run: Run) -> None:
             if run.ended:
                 break
             if not moved:
-                if not run.commit():
+                if not run.commit() or run.is_parked:
                     break
                 await arrived.wait()
                 arrived = anyio.Event()

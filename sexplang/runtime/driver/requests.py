@@ -51,6 +51,11 @@ class RequestQueue:
         """Whether the next new request is a model call."""
         return bool(self._new) and self._new[0].operation == "model"
 
+    @property
+    def has_new(self) -> bool:
+        """Whether a request has not been looked at."""
+        return bool(self._new)
+
     def take(self) -> Request | None:
         """Remove and return the next new request, or None."""
         return self._new.popleft() if self._new else None
@@ -320,6 +325,18 @@ class InFlight:
             asked = digest(request.operation, request.arguments)
         self.withdrawal_rows[id] = make_withdrawal_row(id, asked, part)
         return part
+
+    def make_withdrawal_rows(self, over: Iterable[Request]) -> list[Row]:
+        """Return the rows of withdrawn requests. A replay must not receive replies to them: also to
+        those that were not started, since it may be quicker."""
+        others = [each for each in over if each.operation != "model"]
+        return [
+            *self.withdrawal_rows.values(),
+            *[
+                make_withdrawal_row(each.id, digest(each.operation, each.arguments), {})
+                for each in others
+            ],
+        ]
 
 
 def _as_shared(id: str, value: Value, failed: bool) -> Value:

@@ -5,14 +5,13 @@ follows only when every branch waits again. So the journal is the schedule.
 """
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from sexplang.guards.interrupt import Interrupt
 from sexplang.machine import (
-    Done,
     Failed,
     Outcome,
     Pause,
@@ -23,7 +22,7 @@ from sexplang.machine import (
     state_of,
 )
 from sexplang.runtime.driver.current_request import PERFORMED, AttemptHistory
-from sexplang.runtime.driver.deadlines import Deadlines
+from sexplang.runtime.driver.deadlines import Deadlines, is_midway, was_cancelled
 from sexplang.runtime.driver.events import Finished, Queued, Started, Withdrawn
 from sexplang.runtime.driver.requests import (
     PLAIN_CLASSES,
@@ -41,16 +40,15 @@ from sexplang.runtime.driver.requests import (
     refuse_unhandled,
 )
 from sexplang.runtime.driver.text_stream import tell_whole
+from sexplang.runtime.driver.waits import UNANSWERED, OutsideWaits, Paused
 from sexplang.runtime.journal.doubts import INSIDE
 from sexplang.runtime.journal.journal import Journal
 from sexplang.runtime.journal.rows import (
     ATTEMPT,
     Row,
-    digest,
     make_attempt_row,
     make_cancellation_row,
     make_deadline_row,
-    make_withdrawal_row,
 )
 from sexplang.runtime.refusal import Refusal, Unrecorded
 from sexplang.terms.classes.node import define, field
@@ -106,6 +104,7 @@ class Run:
     """The monotonic time at which the run began, had it been driven without a break."""
     _waiting_operations: set[str] = field(factory=set)
     """Operations whose replies were awaited: several of them are begun at once."""
+    _waits: OutsideWaits = field(init=False)
     _intended: set[str] = field(factory=set)
     """Ids of requests whose intent was noted with another one."""
     _order: "ReplayOrder | None" = None
@@ -118,6 +117,7 @@ class Run:
         if isinstance(timer, Deadlines):
             self.deadlines = timer
         self.deadlines.begin()
+        self._waits = OutsideWaits(self.performers.get("wait-until"))
         self._since -= self.journal.clock
         self._open_all()
 
@@ -130,10 +130,13 @@ class Run:
         """Whether the run must be abandoned before the next step."""
         return self.interrupt.pressed and not self.abandoned
 
-    def end(self) -> Done | Failed:
-        """Return the outcome of a run that has ended."""
-        assert not isinstance(self.outcome, Suspended)
-        return self.outcome
+    @property
+    def is_parked(self) -> bool:
+        """Whether all open requests wait for a person or a far moment. The deadlines of the run
+        stand still meanwhile."""
+        if self._pause is not None or self._replies or self._queue.has_new:
+            return False
+        return self._waits.are_all([each.request for each in self._open.values()])
 
     def arrive(self, id: str, value: Value, failed: bool, attempts: int) -> None:
         """Queue an awaited reply for delivery."""
@@ -287,7 +290,7 @@ class Run:
             wanted = {each.id for each in getattr(self.outcome, "requests", ())}
             over = [each.request for id, each in begun.items() if id not in wanted]
             with suppress(Refusal):
-                self.journal.extend(self._make_withdrawal_rows(over))
+                self.journal.extend(self.in_flight.make_withdrawal_rows(over))
             if self.trace is not None:
                 self.trace.advance(self.outcome, self.in_flight.withdrawal_rows)
             self._order, self._queue.models_first = None, False
@@ -295,6 +298,19 @@ class Run:
             self._reopen(begun, queued)
             self.in_flight.calls.clear()
         self._report_all_withdrawn(begun, queued)
+
+    def park(self) -> None:
+        """Leave a parked run as it is, and keep what it waits for. If it cannot be kept, it
+        ends."""
+        for _, awaitable in self.awaitables:
+            close_awaitable(awaitable)
+        self.awaitables.clear()
+        self.journal.clock = monotonic() - self._since
+        asked, due = self._waits.find([each.request for each in self._open.values()])
+        try:
+            self.journal.park(self.outcome, self.journal.clock, asked, due)
+        except Refusal as refusal:
+            self._stop(refusal.error)
 
     def give_up(self) -> None:
         """End the run at once, without further cleanup."""
@@ -324,7 +340,7 @@ class Run:
         if error is None:
             with suppress(Refusal):
                 self.journal.extend(
-                    self._make_withdrawal_rows([each.request for each in begun.values()])
+                    self.in_flight.make_withdrawal_rows([each.request for each in begun.values()])
                 )
         if self.trace is not None:
             self.trace.advance(self.outcome, self.in_flight.withdrawal_rows)
@@ -390,6 +406,13 @@ class Run:
         """Start a request. Return True if it has its reply already."""
         if request.id not in self._open:
             self._open_request(request)
+        performer = self.performers.get(request.operation)
+        if performer.__class__ is Paused:
+            answer = performer(request)
+            if answer is not UNANSWERED:
+                return self._accept(request.id, answer, False, 1)
+            self._waits.asked.add(request.id)
+            return False
         if self.journal.storages and not self._intend(request):
             return True
         try:
@@ -520,11 +543,11 @@ class Run:
         else:
             self._pause = None
         gone = after.withdrawn
-        if self.interrupt.pressed and _was_cancelled(after):  # while it computed
+        if self.interrupt.pressed and was_cancelled(after):  # while it computed
             self._note_cancellation()
         if gone or self.in_flight.withdrawal_rows:
             over = [self._open[id].request for id in gone if id in self._open]
-            for each in self._make_withdrawal_rows([*over, *self._queue.find_new(gone)]):
+            for each in self.in_flight.make_withdrawal_rows([*over, *self._queue.find_new(gone)]):
                 if not self._record(each):
                     return
         if self.trace is not None:
@@ -547,18 +570,6 @@ class Run:
             return False
         return True
 
-    def _make_withdrawal_rows(self, over: Iterable[Request]) -> list[Row]:
-        """Return the rows of withdrawn requests. A replay must not receive replies to them: also to
-        those that were not started, since it may be quicker."""
-        others = [each for each in over if each.operation != "model"]
-        return [
-            *self.in_flight.withdrawal_rows.values(),
-            *[
-                make_withdrawal_row(each.id, digest(each.operation, each.arguments), {})
-                for each in others
-            ],
-        ]
-
     def _release_call(self, id: str) -> None:
         """Remove a finished model call from its equal calls; the next of them may be sent."""
         if (heir := self._equal_calls.release(id)) is not None:
@@ -576,6 +587,7 @@ class Run:
                 self._report_withdrawn(queued)
             return
         self.in_flight.calls.pop(id, None)
+        self._waits.asked.discard(id)
         self.withdrawn.append(id)
         for at, (request, awaitable) in enumerate(self.awaitables):
             if request.id == id:
@@ -583,18 +595,3 @@ class Run:
                 del self.awaitables[at]
                 break
         self._report_withdrawn(opened.request, True)
-
-
-def is_midway(outcome: Suspended) -> bool:
-    """Whether only the end of its slice has stopped a run."""
-    pause = state_of(outcome).pause
-    return pause is not None and pause.rest is not None
-
-
-def _was_cancelled(outcome: Outcome) -> bool:
-    """Whether a run ends because it was cancelled."""
-    if isinstance(outcome, Suspended):
-        error = state_of(outcome).scheduler.failing
-    else:
-        error = outcome.error if isinstance(outcome, Failed) else None
-    return error is not None and error.fields.get("reason") == "cancelled"

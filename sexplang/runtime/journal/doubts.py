@@ -18,7 +18,17 @@ Decision = Literal["safe", "ask", "never"]
 DECISIONS = get_args(Decision)
 
 INSIDE = frozenset(
-    {"now", "random", "sleep", "timer", "read-file", "list-files", "search-memory", "progress"}
+    {
+        "now",
+        "random",
+        "sleep",
+        "wait-until",
+        "timer",
+        "read-file",
+        "list-files",
+        "search-memory",
+        "progress",
+    }
 )
 """Operations that change nothing outside the run and cost nothing."""
 
@@ -54,11 +64,26 @@ def find_doubts(
     operations, which a person's precede."""
     return tuple(
         [
-            Doubt(each, begun[each.id][1], _decide(each, replay, declared))
+            Doubt(each, begun[each.id][1], decide(each, replay, declared))
             for each in requests
             if each.id in begun and each.operation not in INSIDE
         ]
     )
+
+
+def find_misfits(requests: Iterable[Request], words: Iterable[str]) -> tuple[str, ...]:
+    """Return a person's words that name none of the requests."""
+    named = {"*"}
+    for each in requests:
+        named |= {each.id, *_names_of(each)}
+    return tuple([word for word in words if word not in named])
+
+
+def _names_of(request: Request) -> list[str]:
+    """Return the tool, if it is one, and the operation."""
+    if request.operation == "tool" and request.arguments:
+        return [f"tool:{request.arguments[0]}", request.operation]
+    return [request.operation]
 
 
 @define(eq=False)
@@ -80,18 +105,17 @@ class LaterDoubts:
         if digest not in (None, make_digest(request.operation, request.arguments)):
             return None
         del self.made[request.id]
-        is_never = _decide(request, self.replay, self.declared) == "never"
+        is_never = decide(request, self.replay, self.declared) == "never"
         if is_never:
             self.never.add(request.id)
         return Doubt(request, began, "never" if is_never else "safe").plain()
 
 
-def _decide(
+def decide(
     request: Request, replay: Mapping[str, Decision], declared: Mapping[str, Decision]
 ) -> Decision:
-    names = [request.operation]
-    if request.operation == "tool" and request.arguments:
-        names.insert(0, f"tool:{request.arguments[0]}")
+    """Return what happens to a request in doubt."""
+    names = _names_of(request)
     for name in (request.id, *names, "*"):
         if name in replay:
             return replay[name]
@@ -107,7 +131,7 @@ def make_doubt_error(request: Request) -> Refusal:
     return make_task_failure(
         "in-doubt",
         "in-doubt",
-        f"`{operation}` was begun before the run was killed, and may have been performed",
-        hint="look whether it was; if not, resume with --again ID",
+        f"`{operation}` was begun before the run ended, and may have been performed",
+        hint="look whether it was; if not, resume with --again REQUEST",
         operation=operation,
     )

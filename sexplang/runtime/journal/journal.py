@@ -33,6 +33,12 @@ class Storage(Protocol):
     def snap(self, outcome: Any, clock: float) -> None:
         """Keep the outcome after all rows, if that makes a resumption quicker."""
 
+    def park(
+        self, outcome: Any, clock: float, questions: Sequence[Request], due: float | None
+    ) -> None:
+        """Keep a run that waits for answers to questions, or for a time, in seconds since the
+        epoch. Raises Refusal."""
+
     def note(self, data: dict[str, Any]) -> None:
         """Add a note that no fold can find."""
 
@@ -90,6 +96,13 @@ class Journal:
         """Keep the outcome, which follows from the rows."""
         for each in self.storages:
             each.snap(outcome, clock)
+
+    def park(
+        self, outcome: Any, clock: float, questions: Sequence[Request], due: float | None
+    ) -> None:
+        """Keep a run that waits. Raises Refusal."""
+        for each in self.storages:
+            each.park(outcome, clock, questions, due)
 
     def note(self, data: dict[str, Any]) -> None:
         """Add a note that no fold can find."""

@@ -78,6 +78,11 @@ class JsonLines:
     def snap(self, outcome: Any, clock: float) -> None:
         """Do nothing: a recording is read, not resumed."""
 
+    def park(
+        self, outcome: Any, clock: float, questions: Sequence[Request], due: float | None
+    ) -> None:
+        """Do nothing: a recording is read, not resumed."""
+
     def note(self, data: dict[str, Any]) -> None:
         """Write a note. A full disk is reported by the next row."""
         if "rates" in data:  # a report has the prices of what answered

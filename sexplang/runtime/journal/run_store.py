@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from sexplang.guards.secrets import redact_text
 from sexplang.runtime.journal.rows import LONE
-from sexplang.runtime.refusal import refuse
-from sexplang.terms.classes.node import define, field, frozen
+from sexplang.runtime.refusal import Refusal, refuse
+from sexplang.terms.classes.node import define, evolve, field, frozen
 
 if TYPE_CHECKING:
     import sqlite3  # loaded when a run does something that is worth keeping
 
-VERSION = 1
+VERSION = 2
+"""2 has the questions of parked runs."""
 _APPLICATION = 0x73787072
 """The application id of the file: `sxpr`."""
 
@@ -36,7 +37,8 @@ create table runs (
     n integer primary key, id text not null unique, project text not null, name text not null,
     command text not null, header text not null, state text not null, began real not null,
     ended real, replies integer not null default 0, tokens integer not null default 0,
-    boots integer not null default 1, error text, owner text, token integer
+    boots integer not null default 1, error text, owner text, token integer, due real,
+    value text
 ) strict;
 create index runs_by_project on runs (project, began);
 create table entries (
@@ -51,7 +53,27 @@ create table snapshots (
 ) strict;
 """
 
-RUNNING, DONE, FAILED, INTERRUPTED = "running", "done", "failed", "interrupted"
+_QUESTIONS = """
+create table questions (
+    run integer not null, request text not null, data text not null, opened real not null,
+    answer text, answered real, is_over integer not null default 0, primary key (run, request)
+) strict;
+"""
+
+_MIGRATIONS = {
+    1: "alter table runs add column due real; alter table runs add column value text;" + _QUESTIONS
+}
+"""The statements that make the next version of a store."""
+
+RUNNING, WAITING, INTERRUPTED = "running", "waiting", "interrupted"
+"""The states of a run that can go on. A waiting one is parked: it needs an answer, or its time."""
+
+DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
+"""The states of a run that is over. A failed one can be resumed."""
+
+UNKEPT = "unkept"
+"""The state of a run that went on when the store had failed: the store does not know what it did
+then."""
 
 
 @frozen
@@ -71,10 +93,22 @@ class StoredRun:
     tokens: int
     boots: int
     error: str | None
+    owner: str | None
+    """None for a run that was begun here."""
+    due: float | None
+    """The time at which a waiting run goes on without an answer."""
+    value: str | None
+    """The value of a run that is done, as source."""
+
+    @property
+    def has_command(self) -> bool:
+        """Whether the run was begun on the command line."""
+        return self.command != "{}"
 
 
 _COLUMNS = (
-    "n, id, project, name, command, header, state, began, ended, replies, tokens, boots, error"
+    "n, id, project, name, command, header, state, began, ended, replies, tokens, boots, error, "
+    "owner, due, value"
 )
 
 
@@ -88,28 +122,46 @@ class RunStore:
     """Whether the file was made just now."""
     _locks: dict[str, int] = field(factory=dict)
 
-    def add_run(self, id: str, project: str, name: str, command: str, header: str) -> StoredRun:
+    def add_run(
+        self,
+        id: str,
+        project: str,
+        name: str,
+        command: str,
+        header: str,
+        owner: str | None = None,
+    ) -> StoredRun:
         """Add a run and lock it. Raises a Refusal `run-exists`."""
         id, project, name = map(_encodable, (id, project, name))
         if not self.lock(id):
-            raise refuse_busy(id)
+            raise self._refuse_id(id) or refuse_busy(id)
         from sqlite3 import IntegrityError
 
         with explain(self.path):
+            with suppress(OSError):  # of an earlier file with this name
+                os.unlink(self._lock_path(id) + _UNKEPT_END)
             try:
                 self.db.execute(
-                    "insert into runs (id, project, name, command, header, state, began) "
-                    "values (?, ?, ?, ?, ?, ?, ?)",
-                    (id, project, name, command, header, RUNNING, time()),
+                    "insert into runs (id, project, name, command, header, state, began, owner) "
+                    "values (?, ?, ?, ?, ?, ?, ?, ?)",
+                    (id, project, name, command, header, RUNNING, time(), owner),
                 )
             except IntegrityError:
                 self.unlock(id)
-                raise refuse(
+                raise (self._refuse_id(id) or refuse_busy(id)) from None
+        return self.find(id)
+
+    def _refuse_id(self, id: str) -> Any:
+        """Return the refusal of an id that a run of the store has; None if no run has it."""
+        with suppress(Refusal):
+            found = self.find(id)
+            if found.id == id:
+                return refuse(
                     "run-exists",
                     f"the store has a run {id} already",
-                    hint=f"go on with it: sexplang runs resume {id}; or give another id",
-                ) from None
-        return self.find(id)
+                    hint=f"{self.describe_resumption(found)}; or give another id",
+                )
+        return None
 
     def find(self, id: str) -> StoredRun:
         """Return a run by its id, or by the beginning of one. Raises a Refusal `unknown-run`."""
@@ -120,13 +172,14 @@ class RunStore:
                 f"select {_COLUMNS} from runs where {wanted} order by id = ? desc limit 2",
                 (id,) * 5,
             ).fetchall()
-        runs = [StoredRun(*each) for each in found]
+        runs = [self._make(*each) for each in found]
         if not runs or (len(runs) > 1 and runs[0].id != id):
             words = "has several runs that begin with" if runs else "has no run"
             raise refuse(
                 "unknown-run",
                 f"the store {words} {id}",
-                hint="sexplang runs list shows those of this project; --all those of every project",
+                hint="the beginning of an id needs four characters; sexplang runs list shows the "
+                "runs of this project, --all those of every project",
             )
         return runs[0]
 
@@ -139,13 +192,13 @@ class RunStore:
             told = self.db.execute(
                 f"select {_COLUMNS} from runs {where} order by began desc, n desc", given
             )
-            return [StoredRun(*each) for each in told]
+            return [self._make(*each) for each in told]
 
     def find_old(self, until: float) -> list[StoredRun]:
         """Return the runs that ended, or of which nothing more is known, before a time."""
         with explain(self.path):
             asked = f"select {_COLUMNS} from runs where coalesce(ended, began) < ?"
-            return [StoredRun(*each) for each in self.db.execute(asked, (until,))]
+            return [self._make(*each) for each in self.db.execute(asked, (until,))]
 
     def find_before(self, run: StoredRun) -> StoredRun | None:
         """Return the run of the same command in the same project before this one."""
@@ -155,7 +208,39 @@ class RunStore:
                 "order by n desc limit 1",
                 (run.project, run.command, run.n),
             ).fetchone()
-        return None if found is None else StoredRun(*found)
+        return None if found is None else self._make(*found)
+
+    def _make(self, *columns: Any) -> StoredRun:
+        run = StoredRun(*columns)
+        is_marked = run.state != UNKEPT and os.path.exists(self._lock_path(run.id) + _UNKEPT_END)
+        return evolve(run, state=UNKEPT) if is_marked else run
+
+    def mark_unkept(self, run: StoredRun) -> None:
+        """Say that a run goes on without the store. The name of its lock file says it too: the
+        store may have no room."""
+        path = self._lock_path(run.id)
+        with suppress(OSError):
+            os.rename(path, path + _UNKEPT_END)
+        with suppress(Refusal), explain(self.path):
+            self.db.execute("update runs set state = ? where n = ?", (UNKEPT, run.n))
+
+    def resume_command(self, run: StoredRun) -> str:
+        """Return the command that resumes a run."""
+        from shlex import join
+
+        own = default_store()
+        is_default = own is not None and os.path.realpath(own) == os.path.realpath(self.path)
+        words = ["sexplang", "runs", "resume", run.id]
+        words += [] if is_default else ["--store", self.path]
+        is_trusted = is_default and is_private(self.path) and run.owner is None
+        return join([*words, *([] if is_trusted else ["--as-recorded"])])
+
+    def describe_resumption(self, run: StoredRun) -> str:
+        """Return what a person does to resume a run."""
+        if run.has_command:
+            return f"resume with: {self.resume_command(run)}"
+        given = f"program, {run.id!r}, store={self.path!r}"
+        return f"resume it from Python: sexplang.resume({given})"
 
     def is_alive(self, run: StoredRun) -> bool:
         """Whether a process drives the run."""
@@ -199,12 +284,13 @@ class RunStore:
         """Remove runs with all that belongs to them."""
         with explain(self.path), self.transaction():
             for run in runs:
-                for table in ("entries", "blobs", "snapshots"):
+                for table in ("entries", "blobs", "snapshots", "questions"):
                     self.db.execute(f"delete from {table} where run = ?", (run.n,))
                 self.db.execute("delete from runs where n = ?", (run.n,))
         for run in runs:
-            with suppress(OSError):
-                os.unlink(self._lock_path(run.id))
+            for end in ("", _UNKEPT_END):
+                with suppress(OSError):
+                    os.unlink(self._lock_path(run.id) + end)
 
     def size(self) -> int:
         """Return the bytes of the data in the file."""
@@ -234,6 +320,14 @@ class RunStore:
         self.db.close()
 
 
+_UNKEPT_END = "~unkept"
+"""The end of the name of a lock file, which no id has."""
+
+RUN_ID = re.compile(r"\w[\w.-]{0,63}")
+"""The ids that a person may give."""
+
+RUN_ID_WORDS = "at most 64 letters, digits, `-`, `_` and `.`, with a letter, digit or `_` first"
+
 _FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}")
 
 
@@ -241,6 +335,33 @@ def _encodable(text: str) -> str:
     """Return a text that the store can keep. The name of a folder or a file may have bytes that are
     no UTF-8, and credentials."""
     return redact_text(text).encode("utf-8", LONE).decode()
+
+
+def default_store() -> str | None:
+    """Return the path of the person's own store, or None if runs are not to be kept."""
+    said = os.environ.get("SEXPLANG_STORE")
+    if said is not None:
+        return os.path.abspath(said) if said else None
+    home = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    return os.path.join(home, "sexplang", "runs.db")
+
+
+def is_own(path: str) -> bool:
+    """Whether a store is the person's own: it is the default one, and nobody else can write it."""
+    own = default_store()
+    return own is not None and os.path.realpath(own) == os.path.realpath(path) and is_private(path)
+
+
+def is_private(path: str) -> bool:
+    """Whether a file and its folder belong to the person, who alone can write them."""
+    file = os.path.realpath(path)
+    with suppress(OSError):
+        found = [os.stat(each) for each in (file, os.path.dirname(file))]
+        return all(each.st_uid == os.geteuid() and not each.st_mode & _OTHERS for each in found)
+    return False
+
+
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def open_store(path: str, *, must_exist: bool = False) -> RunStore:
@@ -270,12 +391,13 @@ def open_store(path: str, *, must_exist: bool = False) -> RunStore:
 
 def _prepare(db: "sqlite3.Connection", path: str) -> None:
     """Set a connection up, and make the tables of a new file."""
+    db.text_factory = _decode
     identity = _identity(db)
     if identity == (0, 0, 0):
         db.execute("pragma journal_mode = wal")
         db.execute("begin immediate")
         if _identity(db) == (0, 0, 0):
-            for statement in _SCHEMA.split(";"):
+            for statement in (_SCHEMA + _QUESTIONS).split(";"):
                 db.execute(statement)
             db.execute(f"pragma application_id = {_APPLICATION}")
             db.execute(f"pragma user_version = {VERSION}")
@@ -290,7 +412,24 @@ def _prepare(db: "sqlite3.Connection", path: str) -> None:
         raise refuse(
             "bad-store", f"{path} is of a newer version of sexplang", hint="update this one"
         )
+    if version < VERSION:
+        _migrate(db)
     db.execute("pragma synchronous = full")
+
+
+def _decode(data: bytes) -> str:
+    """Return a text of the store. A damaged one damages its own run alone."""
+    return data.decode("utf-8", "replace")
+
+
+def _migrate(db: "sqlite3.Connection") -> None:
+    """Bring a store to this version, as one transaction."""
+    db.execute("begin immediate")
+    for version in range(_identity(db)[1], VERSION):  # another process may have done it
+        for statement in _MIGRATIONS[version].split(";"):
+            db.execute(statement)
+        db.execute(f"pragma user_version = {version + 1}")
+    db.execute("commit")
 
 
 def _identity(db: "sqlite3.Connection") -> tuple[int, int, int]:
@@ -305,10 +444,16 @@ def _identity(db: "sqlite3.Connection") -> tuple[int, int, int]:
 @contextmanager
 def explain(path: str) -> Iterator[None]:
     """Turn an error of SQLite or of a file into a Refusal."""
-    from sqlite3 import DatabaseError
+    from sqlite3 import DatabaseError, IntegrityError
 
     try:
         yield
+    except IntegrityError:
+        raise refuse(
+            "store-failed",
+            f"another process has written to this run in the store {path}",
+            hint="sexplang runs show ID tells how the run stands",
+        ) from None
     except DatabaseError as error:
         is_bad = type(error) is DatabaseError
         raise refuse(

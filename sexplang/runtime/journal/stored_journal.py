@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
+from itertools import takewhile
 from time import monotonic, thread_time, time
 from typing import Any
 
@@ -11,8 +12,17 @@ from sexplang.guards.secrets import redact
 from sexplang.runtime.journal.blobs import SIZE, BlobReader, BlobWriter, is_blob
 from sexplang.runtime.journal.checksum_chain import read_checksum
 from sexplang.runtime.journal.compression import compress, decompress
+from sexplang.runtime.journal.questions import keep_questions
 from sexplang.runtime.journal.rows import ATTEMPT, CANCEL, CUT, LONE, PASSED, Row
-from sexplang.runtime.journal.run_store import INTERRUPTED, RunStore, StoredRun, explain
+from sexplang.runtime.journal.run_store import (
+    INTERRUPTED,
+    RUNNING,
+    UNKEPT,
+    WAITING,
+    RunStore,
+    StoredRun,
+    explain,
+)
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.effect import Request
@@ -77,9 +87,10 @@ class StoredJournal:
     """Return what is said of a request that begins and was made before; None of another one."""
     has_ended: bool = False
     """Whether it is said how the run ended."""
+    is_off: bool = False
+    """Whether the run goes on without the store."""
     _terms: Terms | None = None
     _opened: "tuple[RunStore, StoredRun] | None" = None
-    _is_off: bool = False
     _failure: Refusal | None = None
     """The failure that ended the run. The store is not tried again: the write that failed may be
     there or not."""
@@ -99,10 +110,17 @@ class StoredJournal:
         """The run in the store, if it is there."""
         return None if self._opened is None else self._opened[1]
 
+    @property
+    def opened(self) -> "tuple[RunStore, StoredRun]":
+        """The store and the run. Raises Refusal."""
+        return self._open()
+
     def begin(self, terms: Terms) -> None:
         self._terms = terms
 
     def append(self, row: Row) -> None:
+        if row.operation == CANCEL:  # a resumption goes on before it
+            self.freeze = None
         arguments = pack(row.arguments)
         if row.operation == "model":
             arguments = self._blobs.shorten(arguments, row.arguments)
@@ -154,7 +172,7 @@ class StoredJournal:
         self._add(data)
 
     def commit(self) -> None:
-        if not self._lines or self._is_off or not (self._is_worth or self.boot):
+        if not self._lines or self.is_off or not (self._is_worth or self.boot):
             return
         if self._failure is not None:
             raise self._failure
@@ -178,8 +196,13 @@ class StoredJournal:
         self._blobs.new.clear()
         self.seq, self.before = self.seq + 1, checksum
 
+    def keep(self) -> None:
+        """Commit also what is worth little. Raises Refusal."""
+        self._is_worth = True
+        self.commit()
+
     def snap(self, outcome: Any, clock: float) -> None:
-        if monotonic() < self._due or self.freeze is None or self._is_off:
+        if monotonic() < self._due or self.freeze is None or self.is_off:
             return
         if self._opened is None or self._lines:
             return
@@ -188,6 +211,37 @@ class StoredJournal:
         if left > 0:
             self._due = monotonic() + left  # a thread computes no longer than time passes
             return
+        self._write_snapshot(outcome, clock)
+        self._cost = thread_time() - began
+
+    def park(
+        self, outcome: Any, clock: float, questions: Sequence[Request], due: float | None
+    ) -> None:
+        self.keep()
+        if self.is_off:
+            raise refuse(
+                "store-failed",
+                "the run waits for an answer, and cannot be kept",
+                hint="name another file with --store FILE, or answer at a terminal",
+            )
+        store, run = self._open()
+        if self.freeze is not None:
+            self._write_snapshot(outcome, clock)
+        with explain(store.path), store.transaction():
+            keep_questions(store, run, questions)
+            store.db.execute(
+                "update runs set state = ?, due = ?, replies = ?, tokens = ? where n = ?",
+                (WAITING, due, *self._counts(), run.n),
+            )
+
+    def go_on(self) -> None:
+        """Say that a parked run is driven again. Raises Refusal."""
+        store, run = self._open()
+        with explain(store.path):
+            store.db.execute("update runs set state = ?, due = null where n = ?", (RUNNING, run.n))
+
+    def _write_snapshot(self, outcome: Any, clock: float) -> None:
+        assert self._opened is not None and self.freeze is not None
         store, run = self._opened
         # A snapshot is a cache: without one, the whole journal is folded.
         with suppress(Fault, Refusal, ValueError, TypeError, RecursionError):
@@ -211,23 +265,22 @@ class StoredJournal:
                     (run.n, self.seq, data, checksum),
                 )
         self._since = thread_time()
-        self._cost = self._since - began
 
-    def end(self, state: str, error: str | None = None) -> None:
+    def end(self, state: str, error: str | None = None, value: str | None = None) -> None:
         """Set how the run ended. A run that the store does not know stays unknown."""
         self.has_ended = True
         with suppress(Refusal):  # the driver has told it
             self.commit()
-        if self._opened is not None and not self._is_off:
+        if self._opened is not None and not self.is_off:
             store, run = self._opened
             try:
                 with explain(store.path), store.transaction():
                     if state != INTERRUPTED:  # a run that is over is not read from a snapshot
                         store.db.execute("delete from snapshots where run = ?", (run.n,))
                     store.db.execute(
-                        "update runs set state = ?, ended = ?, replies = ?, tokens = ?, error = ? "
-                        "where n = ?",
-                        (state, time(), *self._counts(), error, run.n),
+                        "update runs set state = ?, ended = ?, replies = ?, tokens = ?, error = ?, "
+                        "value = ? where n = ?",
+                        (state, time(), *self._counts(), error, value, run.n),
                     )
             except Refusal as refusal:
                 # The journal says how the run ended, and a resumption finds it there.
@@ -243,7 +296,7 @@ class StoredJournal:
                 store.db.execute(
                     "update runs set state = ?, replies = ?, tokens = ? "
                     "where n = ? and state = 'running'",
-                    (INTERRUPTED, *self._counts(), run.n),
+                    (UNKEPT if self.is_off else INTERRUPTED, *self._counts(), run.n),
                 )
             store.close()
             self._opened = None
@@ -253,7 +306,7 @@ class StoredJournal:
         return self.replies, min(self.tokens, _GREATEST)
 
     def _add(self, data: dict[str, Any]) -> None:
-        if not self._is_off:
+        if not self.is_off:
             self._lines.append(dump(redact(data)))
 
     def _open(self) -> tuple[RunStore, StoredRun]:
@@ -267,8 +320,11 @@ class StoredJournal:
         if self.on_failure is None:
             self._failure = refusal
             raise refusal
-        self._is_off = True
+        self.is_off = True
         self._lines.clear()
+        if self._opened is not None:
+            store, run = self._opened
+            store.mark_unkept(run)
         self.on_failure(refusal)
 
 
@@ -324,6 +380,15 @@ class StoredRows:
     """The beginnings of the requests with a row."""
     _places: dict[str, int] = field(factory=dict)
     """The number of rows when a request began, by its id."""
+
+    def list_begun(self) -> dict[str, Begun]:
+        """Return the beginnings of the requests that were under way when the process ended, or when
+        the run was cancelled."""
+        at = next((at for at, row in enumerate(self.rows) if row.operation == CANCEL), None)
+        if at is None:
+            return dict(self.open)
+        withdrawn = takewhile(lambda row: row.operation == CUT, self.rows[at + 1 :])
+        return {row.id: self._closed[row.id] for row in withdrawn if row.id in self._closed}
 
     def cut(self, kept: int) -> None:
         """Remove the rows from one that ended the run: a cancellation, or a reply. The requests
@@ -402,8 +467,11 @@ class StoredRows:
 
 
 def _is_in_doubt(row: Row) -> bool:
-    """Whether a request failed because nobody knows whether it was performed."""
-    return isinstance(row.reply, Record) and row.reply.fields.get("reason") == "in-doubt"
+    """Whether a request failed because nobody knows whether it was performed, or was performed and
+    its reply could not be taken."""
+    fields = row.reply.fields if isinstance(row.reply, Record) else {}
+    is_taken = not str(fields.get("message")).startswith(f"the reply to `{row.operation}`: ")
+    return fields.get("reason") == "in-doubt" or not is_taken
 
 
 def read_rows(store: RunStore, run: StoredRun, *, whole: bool = False) -> StoredRows:

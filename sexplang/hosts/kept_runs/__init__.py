@@ -1,0 +1,1 @@
+"""The commands below `sexplang runs`, and the worker."""

@@ -1,0 +1,102 @@
+"""Runs with the replies of an earlier one: `runs resume --accept-changes`, and `run --cache`."""
+
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+
+from sexplang.hosts.cli.guard import say
+from sexplang.hosts.kept_runs.stored_runs import make_diagnostic, open_runs
+from sexplang.hosts.settings.run_arguments import Settings
+from sexplang.machine import Outcome
+from sexplang.runs.reused_run import Announcement, ReplyPool, drop_failure, reuse, serve
+from sexplang.runtime.driver.requests import Performer
+from sexplang.runtime.journal.doubts import Decision
+from sexplang.runtime.journal.run_store import RunStore, StoredRun
+from sexplang.runtime.journal.stored_journal import StoredRows, read_rows
+from sexplang.runtime.refusal import Refusal
+from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.effect import Request
+from sexplang.terms.program import Program
+
+
+def reuse_replies(
+    settings: Settings,
+    outcome: Outcome,
+    performers: Mapping[str, Performer],
+    program: Program,
+    kept: tuple[RunStore, StoredRun] | None,
+) -> dict[str, Performer]:
+    """Return performers that serve the replies of an earlier run first. `kept` is the run itself if
+    it is resumed.
+
+    A person is asked before anything is paid or acts, unless the settings agree. Raises Diagnostics
+    if they do not.
+    """
+    try:
+        found = _read_earlier(settings, os.path.basename(program.sources[0].name).strip("<>"))
+        begun = [] if kept is None else read_rows(*kept, whole=True).rows
+    except Refusal as refusal:
+        raise Diagnostics([make_diagnostic(refusal)]) from None
+    if found is None:
+        return dict(performers)
+    if settings.cache:
+        found.rows = [row for row in found.rows if row.operation == "model" and not row.failed]
+    if settings.cache or begun:  # what is performed was agreed to when the run began
+        pool = ReplyPool(found.rows)
+        pool.skip(begun)
+        return serve(performers, pool, {})
+    replay: dict[str, Decision] = {
+        **dict.fromkeys(settings.again, "safe"),
+        **dict.fromkeys(settings.never, "never"),
+    }
+
+    def agree(announced: Announcement) -> bool:
+        if not settings.quiet:
+            print(announced.describe(), file=sys.stderr)
+        return settings.yes or not announced.calls or _confirm("go on?")
+
+    def admit(request: Request) -> None:
+        words = f"one more than was announced: `{request.operation}` as {request.id}; go on?"
+        if not (settings.yes or _confirm(words)):
+            raise KeyboardInterrupt  # the run can be resumed
+
+    try:
+        return reuse(outcome, performers, found, replay, agree, admit)
+    except Refusal as refusal:
+        raise Diagnostics([make_diagnostic(refusal)]) from None
+
+
+def _read_earlier(settings: Settings, name: str) -> StoredRows | None:
+    """Return the rows of the run that is named, or of the last one of this program."""
+    try:
+        store = open_runs(settings.store)
+    except Refusal:
+        if settings.cache:  # nothing was kept yet
+            return None
+        raise
+    try:
+        run = _find_last(store.runs(os.getcwd()), name, settings.run_id)
+        if settings.reuse is not None:
+            run = store.find(settings.reuse)
+        if run is None:
+            return None
+        found = read_rows(store, run, whole=True)
+    finally:
+        store.close()
+    return drop_failure(run, found)
+
+
+def _find_last(runs: list[StoredRun], name: str, id: str | None) -> StoredRun | None:
+    """Return the newest run of a program that has replies, but not this one."""
+    return next((run for run in runs if run.name == name and run.id != id and run.replies), None)
+
+
+def _confirm(words: str) -> bool:
+    """Return whether the person at the terminal agrees; False where there is none."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    say(f"{words} [y/N] ")
+    with suppress(EOFError):
+        return input().strip().lower() in ("y", "yes")
+    return False

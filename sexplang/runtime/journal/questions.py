@@ -1,0 +1,200 @@
+"""The questions of parked runs, and their answers, in the store of runs.
+
+A question is a request that a person answers. Law: an answer is kept once, before anything follows
+from it; the run takes it when it goes on.
+"""
+
+from collections.abc import Iterable, Sequence
+from time import time
+from typing import Any
+
+from sexplang.guards.secrets import redact
+from sexplang.runtime.journal.run_store import CANCELLED, DONE, FAILED, RunStore, StoredRun, explain
+from sexplang.runtime.refusal import refuse
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.effect import Request
+from sexplang.terms.json.tagged import dump, load, pack, unpack
+from sexplang.terms.texts.nearest import did_you_mean
+from sexplang.terms.values.text import text
+from sexplang.terms.values.value import Value
+
+
+@frozen
+class Question:
+    """A question of a run. Times are seconds since the epoch; `answered` is None while it is
+    open."""
+
+    run: str
+    request: str
+    operation: str
+    arguments: tuple[Value, ...]
+    opened: float
+    answer: Value = None
+    answered: float | None = None
+    is_over: bool = False
+    """Whether the run does not wait for it any more."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the question waits for an answer."""
+        return self.answered is None and not self.is_over
+
+    @property
+    def words(self) -> str:
+        """The question as a person reads it."""
+        if self.operation == "ask-user":
+            return text(self.arguments[0]) if self.arguments else ""
+        return " ".join([f"({self.operation}", *[text(each) for each in self.arguments]]) + ")"
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The answers that the question admits; empty for any."""
+        given = self.arguments[1] if self.operation == "ask-user" and self.arguments[1:] else ()
+        return tuple([text(each) for each in given]) if isinstance(given, tuple) else ()
+
+    def plain(self) -> dict[str, Any]:
+        """Return the question as data."""
+        told: dict[str, Any] = {
+            "run": self.run,
+            "request": self.request,
+            "operation": self.operation,
+            "question": self.words,
+            "choices": [*self.choices],
+            "opened": self.opened,
+        }
+        if self.answered is not None:
+            told |= {"answer": pack(self.answer), "answered": self.answered}
+        return told
+
+    def read(self, value: Value) -> Value:
+        """Return an answer as the program gets it: for choices the text of one, of which the number
+        will do. Raises a Refusal `bad-answer`."""
+        if self.operation != "ask-user":
+            return value
+        words, choices = text(value), self.choices
+        if choices and words not in choices:
+            number = words if words.isascii() and words.isdigit() else "0"
+            if not 0 < int(number[:9]) <= len(choices):
+                raise refuse(
+                    "bad-answer",
+                    f"`{words}` is no answer to: {self.words}",
+                    hint=f"one of: {', '.join(choices)}" + did_you_mean(words, choices),
+                )
+            return choices[int(number) - 1]
+        return words
+
+
+def keep_questions(store: RunStore, run: StoredRun, requests: Sequence[Request]) -> None:
+    """Keep the open questions of a run, within a transaction. The run does not wait for others any
+    more."""
+    at = time()
+    store.db.execute("update questions set is_over = 1 where run = ?", (run.n,))
+    store.db.executemany(
+        "insert into questions (run, request, data, opened) values (?, ?, ?, ?) "
+        "on conflict do update set is_over = 0",
+        [
+            (run.n, each.id, dump(redact([each.operation, pack(each.arguments)])), at)
+            for each in requests
+        ],
+    )
+
+
+def list_questions(store: RunStore, run: StoredRun) -> list[Question]:
+    """Return the questions of a run in the order of their paths, the answered ones too. Raises
+    Refusal."""
+    with explain(store.path):
+        rows = store.db.execute(
+            "select request, data, opened, answer, answered, is_over from questions where run = ?",
+            (run.n,),
+        ).fetchall()
+    return sorted([_read(run, *each) for each in rows], key=lambda each: _path(each.request))
+
+
+def _read(
+    run: StoredRun,
+    id: str,
+    data: str,
+    opened: float,
+    answer: str | None,
+    answered: float | None,
+    is_over: int,
+) -> Question:
+    try:
+        operation, arguments = load(data)
+        given = None if answer is None else unpack(load(answer))
+        asked = tuple(unpack(arguments))
+        return Question(run.id, id, str(operation), asked, opened, given, answered, bool(is_over))
+    except (ValueError, TypeError, KeyError) as wrong:
+        raise refuse(
+            "bad-store",
+            f"a question of run {run.id} is damaged",
+            hint="run the program again; sexplang runs list shows other runs",
+        ) from wrong
+
+
+def _path(id: str) -> tuple[Any, ...]:
+    return tuple(
+        [(0, int(each), "") if each.isdecimal() else (1, 0, each) for each in id.split(".")]
+    )
+
+
+def read_answers(questions: Iterable[Question]) -> dict[str, Value]:
+    """Return the answers by the ids of requests."""
+    return {each.request: each.answer for each in questions if each.answered is not None}
+
+
+def answer_question(
+    store: RunStore, run: StoredRun, value: Value, request: str | None = None
+) -> Question:
+    """Keep an answer to an open question of a run; return the answered question.
+
+    Without `request` the run has one open question. Raises a Refusal: `run-ended`, `no-question`,
+    `answered-already`, `bad-answer`.
+    """
+    with explain(store.path), store.transaction():
+        run = store.find(run.id)
+        if run.state in (DONE, FAILED, CANCELLED):
+            raise refuse(
+                "run-ended",
+                f"the run {run.id} has ended: nothing waits for an answer",
+                hint=f"sexplang runs show {run.id} tells how it ended",
+            )
+        question = _find(store, run, request)
+        given, at = question.read(value), time()
+        store.db.execute(
+            "update questions set answer = ?, answered = ? where run = ? and request = ?",
+            (dump(redact(pack(given))), at, run.n, question.request),
+        )
+    return Question(
+        run.id, question.request, question.operation, question.arguments, question.opened, given, at
+    )
+
+
+def _find(store: RunStore, run: StoredRun, request: str | None) -> Question:
+    questions = list_questions(store, run)
+    waiting = [each for each in questions if each.is_open]
+    if request is None:
+        if len(waiting) == 1:
+            return waiting[0]
+        if waiting:
+            raise refuse(
+                "no-question",
+                f"the run {run.id} has {len(waiting)} open questions",
+                hint="say which one: --request " + " or ".join([each.request for each in waiting]),
+            )
+    found = [each for each in questions if request in (None, each.request)]
+    if found and found[-1].answered is not None:
+        said = found[-1]
+        raise refuse(
+            "answered-already",
+            f"the question {said.request} of run {run.id} was answered: {text(said.answer)}",
+            hint=f"go on with the run: {store.resume_command(run)}",
+            answer=said.answer,
+        )
+    if found and found[-1].is_open:
+        return found[-1]
+    raise refuse(
+        "no-question",
+        f"the run {run.id} has no question" + (f" {request}" if request else ""),
+        hint=f"sexplang runs show {run.id} tells what it waits for",
+    )

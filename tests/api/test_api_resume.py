@@ -409,7 +409,7 @@ sexplang.run(ask, model=sys.argv[1], store=sys.argv[2], run_id="r", budget=budge
 ASK = '(model {messages: [{role: "user" content: "a"}]})'
 
 
-@pytest.mark.parametrize("end", ["kill", "interrupt"])
+@pytest.mark.parametrize("end", ["kill", pytest.param("interrupt", marks=pytest.mark.long)])
 def test_a_pause_between_attempts_goes_on(tmp_path, end):
     """From its recorded beginning, and with the attempts that are left."""
     times = []

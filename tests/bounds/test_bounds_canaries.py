@@ -8,6 +8,7 @@ import subprocess
 import time
 from contextlib import suppress
 
+import pytest
 from support.collector import Collector
 from support.command import SEXPLANG
 from support.command import sexplang as command
@@ -126,6 +127,7 @@ def hits(outputs):
     return [(bird, name) for name, output in outputs.items() for bird in BIRDS if bird in output]
 
 
+@pytest.mark.long
 def test_no_canary_is_heard_in_what_a_run_leaves(tmp_path):
     """Journal, blobs, snapshots, exports, logs: of a run that is killed, looked at, resumed and
     fails, and of one that has its value."""

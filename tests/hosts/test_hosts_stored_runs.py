@@ -224,6 +224,7 @@ def test_a_task_takes_the_options_of_kept_runs(folder):
     assert (2, True) == (refused.returncode, "leave out --run-id" in refused.stderr)
 
 
+@pytest.mark.long
 def test_what_an_interrupted_run_has_cost_is_told(folder):
     """In dollars where all prices are known: of what an earlier process has asked, too."""
     usage = {"input_tokens": 100_000, "output_tokens": 20_000}

@@ -102,7 +102,7 @@ def test_a_run_goes_on_from_a_kill_at_a_statement(folder_of):
     crash_at_writes("straight", folder_of, range(1, 8))
 
 
-@pytest.mark.parametrize("replay", ["safe", "never"])
+@pytest.mark.parametrize("replay", ["safe", pytest.param("never", marks=pytest.mark.long)])
 def test_a_resumption_goes_on_from_a_kill_at_a_statement(folder_of, replay):
     crash_at_writes_of_a_resumption("straight", folder_of, (2,), range(1, 6), replay)
 

@@ -42,7 +42,7 @@ CHEAP = frozenset({"print", "log", "progress", "now", "random", "read-file", "li
 SNAPSHOT_SHARE = 20
 """A snapshot is made when the run has computed so many times as long as making one takes."""
 
-LEAST_SECONDS = 0.05
+LEAST_SECONDS = 0.02
 """Seconds of computing before the first snapshot."""
 
 KINDS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")

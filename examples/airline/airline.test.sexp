@@ -18,7 +18,7 @@
             reply: (calls "book-seat" {booking: "LH17" seat: "12A"})}
            {task: "seats" reply: (says "12A is yours.")}
            [(ask-user "12A is yours.") ""]]
-  expect: "16 messages"
+  expect: "14 messages"
   requests: [(model)
              (model)
              (read-file "faq/bags.txt")

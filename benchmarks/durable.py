@@ -7,6 +7,7 @@ same disk: medians over the rounds. The store lies in a new folder below `--fold
     python benchmarks/durable.py resume [--most 100000]
     python benchmarks/durable.py thaw
     python benchmarks/durable.py space [--turns 500]
+    python benchmarks/durable.py parked
     python benchmarks/durable.py others
 
 `others` needs `pip install dbos langgraph langgraph-checkpoint-sqlite`, and leaves out what is not
@@ -268,6 +269,46 @@ def measure_space(folder: str, options: argparse.Namespace) -> bool:
     return is_within
 
 
+PARKED = """(define-effect (approve what)) (define-effect (act n))
+(define (turn n) [(approve (str "question " n)) (act n)])
+(define done (map act (range 0 N)))
+(list (par (turn 1) (turn 2)) (turn 3))"""
+
+
+def measure_parked(folder: str, options: argparse.Namespace) -> bool:
+    """The bytes of parked runs in the store, beside those of their frozen states as JSON."""
+    path, frozen = os.path.join(folder, "parked.db"), []
+    for at in range(200):
+        program = built(PARKED, at)
+        waiting = sexplang.run(
+            program,
+            effects={"act": lambda n: REPLY},
+            pause=["approve"],
+            store=path,
+            run_id=f"run-{at}",
+        )
+        frozen.append(len(json.dumps(sexplang.freeze(waiting))))
+    db = sqlite3.connect(path)
+    sizes = [0] * 200
+    for table, size in (
+        ("runs", "length(header) + length(command)"),
+        ("entries", "length(data) + 16"),
+        ("blobs", "length(data) + 16"),
+        ("snapshots", "length(data) + 16"),
+        ("questions", "length(request) + length(data) + 8"),
+    ):
+        of_run = "n" if table == "runs" else "run"
+        rows = db.execute(f"select {of_run}, sum({size}) from {table} group by {of_run}")
+        for run, count in rows.fetchall():
+            sizes[run - 1] += count
+    db.close()
+    for name, found in (("in the store", sizes), ("frozen, as JSON", frozen)):
+        print(f"a parked run {name}: median {median(found):,.0f} bytes, largest {max(found):,}")
+    told("in the store / frozen", [one / other for one, other in zip(sizes, frozen, strict=True)])
+    told("the file / all frozen states", [os.path.getsize(path) / sum(frozen)])
+    return True
+
+
 def measure_others(folder: str, options: argparse.Namespace) -> bool:
     """A durable effect, and a step of others, as a quotient to a bare insert."""
     count, path = 300, os.path.join(folder, "line.db")
@@ -301,6 +342,7 @@ MEASURES = {
     "resume": measure_resume,
     "thaw": measure_thaw,
     "space": measure_space,
+    "parked": measure_parked,
     "others": measure_others,
 }
 

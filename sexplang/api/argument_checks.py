@@ -43,6 +43,11 @@ def check(given: "Settings") -> None:
     for name in ("run_id", "traceparent"):
         if getattr(given, name) is not None:
             text(name, getattr(given, name))
+    if given.store is not None and given.run_id is not None:
+        from sexplang.runtime.journal.run_store import RUN_ID, RUN_ID_WORDS
+
+        if not RUN_ID.fullmatch(given.run_id):
+            raise unfit("run_id", RUN_ID_WORDS, given.run_id)
 
 
 def tools(given: Any) -> None:

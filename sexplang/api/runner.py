@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from sexplang.api import argument_checks
-from sexplang.api.mcp_servers import make_servers
+from sexplang.api.mcp_servers import RunServers, make_servers
 from sexplang.api.performer_table import Model
 from sexplang.api.program_source import permissions_for
 from sexplang.api.python_tools import tools_of
@@ -13,6 +14,7 @@ from sexplang.api.python_values import Functions, result
 from sexplang.api.run_start import (
     Runnable,
     Settings,
+    StartedRun,
     Tools,
     begin,
     definitions,
@@ -35,8 +37,11 @@ from sexplang.terms.task import error_of, error_record
 from sexplang.terms.values.value import Fault
 
 if TYPE_CHECKING:
+    from sexplang.runs.durable_run import ResumedRun
     from sexplang.runs.reused_run import Announcement
     from sexplang.runtime.journal.doubts import Decision
+
+    Changes = bool | Callable[[Announcement], bool] | None
 
 
 def run(
@@ -113,7 +118,7 @@ def run(
 
 @frozen
 class Driving:
-    """How a run is driven, and what is made of its value. Raises TypeError for wrong arguments."""
+    """How a run is driven, and what is made of its value."""
 
     on_event: Listeners | None
     event_content: bool
@@ -121,40 +126,86 @@ class Driving:
     single_flight: bool
     made: Callable[[Any], Any]
 
+    def check(self, given: Settings) -> None:
+        """Raise TypeError for an argument of the wrong type."""
+        argument_checks.drive_options(
+            self.parallel, self.single_flight, self.on_event, self.event_content, given.pause
+        )
 
-def _run(source: Runnable, given: Settings, driving: Driving) -> Any:
-    argument_checks.drive_options(
-        driving.parallel,
-        driving.single_flight,
-        driving.on_event,
-        driving.event_content,
-        given.pause,
-    )
+    def options(self, ready: StartedRun) -> dict[str, Any]:
+        """Return the arguments that `drive` and `adrive` take."""
+        return {
+            "journal": ready.journal,
+            "parallel": self.parallel,
+            "single_flight": self.single_flight,
+            "trace": ready.trace,
+            "history": ready.history,
+        }
+
+
+OpenKept = Callable[[Program | Suspended, RunServers], "AbstractContextManager[ResumedRun | None]"]
+
+
+def _open_none(program: Program | Suspended, servers: RunServers) -> "AbstractContextManager[None]":
+    return nullcontext()
+
+
+def _run(
+    source: Runnable, given: Settings, driving: Driving, open_kept: OpenKept = _open_none
+) -> Any:
+    """Run a program, or go on with the run that is opened."""
+    driving.check(given)
     program, allowed = program_of(source, given), permissions_for(source, given.permissions)
     servers = make_servers(given.mcp, allowed)
     try:
-        described = servers.describe(program)
-        with (
-            interruptible(),
-            observe_zones() as zones,
-            listen(driving.on_event, driving.event_content) as watch,
-            begin(program, allowed, given, servers, described, watch, zones) as ready,
-        ):
-            outcome = ready.outcome
-            if isinstance(outcome, Suspended):
-                outcome = drive(
-                    outcome,
-                    ready.performers,
-                    journal=ready.journal,
-                    parallel=driving.parallel,
-                    single_flight=driving.single_flight,
-                    on_event=watch,
-                    trace=ready.trace,
-                    history=ready.history,
-                )
-            ready.finish(outcome)
+        with open_kept(program, servers) as resumed:
+            if resumed is not None:
+                given = evolve(given, run_id=resumed.run.id)
+            described = servers.describe(program)
+            with (
+                interruptible(),
+                observe_zones() as zones,
+                listen(driving.on_event, driving.event_content) as watch,
+                begin(program, allowed, given, servers, described, watch, zones, resumed) as ready,
+            ):
+                outcome = ready.outcome
+                if isinstance(outcome, Suspended):
+                    outcome = drive(
+                        outcome, ready.performers, on_event=watch, **driving.options(ready)
+                    )
+                ready.finish(outcome)
     finally:
         servers.close()
+    return outcome if isinstance(outcome, Suspended) else driving.made(result(outcome))
+
+
+async def _arun(
+    source: Runnable, given: Settings, driving: Driving, open_kept: OpenKept = _open_none
+) -> Any:
+    """`_run` in an event loop."""
+    driving.check(given)
+    program, allowed = program_of(source, given), permissions_for(source, given.permissions)
+    servers = make_servers(given.mcp, allowed)
+    try:
+        with open_kept(program, servers) as resumed:
+            if resumed is not None:
+                given = evolve(given, run_id=resumed.run.id)
+            described = await servers.adescribe(program)
+            with (
+                observe_zones() as zones,
+                listen(driving.on_event, driving.event_content) as watch,
+            ):
+                async with begin(
+                    program, allowed, given, servers, described, watch, zones, resumed
+                ) as ready:
+                    outcome = ready.outcome
+                    if isinstance(outcome, Suspended):
+                        outcome = await adrive(
+                            outcome, ready.performers, on_event=watch, **driving.options(ready)
+                        )
+                    ready.finish(outcome)
+    finally:
+        await servers.aclose()
     return outcome if isinstance(outcome, Suspended) else driving.made(result(outcome))
 
 
@@ -192,30 +243,8 @@ async def arun(
         *(inputs, model, tools, effects, primitives, permissions, limits, budget),
         *(memory, mcp, record, run_id, trace, traceparent, store, pause),
     )
-    argument_checks.drive_options(parallel, single_flight, on_event, event_content, pause)
-    made = instance_maker(returns)
-    program, allowed = program_of(source, given), permissions_for(source, permissions)
-    servers = make_servers(mcp, allowed)
-    try:
-        described = await servers.adescribe(program)
-        with observe_zones() as zones, listen(on_event, event_content) as watch:
-            async with begin(program, allowed, given, servers, described, watch, zones) as ready:
-                outcome = ready.outcome
-                if isinstance(outcome, Suspended):
-                    outcome = await adrive(
-                        outcome,
-                        ready.performers,
-                        journal=ready.journal,
-                        parallel=parallel,
-                        single_flight=single_flight,
-                        on_event=watch,
-                        trace=ready.trace,
-                        history=ready.history,
-                    )
-                ready.finish(outcome)
-    finally:
-        await servers.aclose()
-    return outcome if isinstance(outcome, Suspended) else made(result(outcome))
+    driving = Driving(on_event, event_content, parallel, single_flight, instance_maker(returns))
+    return await _arun(source, given, driving)
 
 
 def resume(
@@ -224,7 +253,7 @@ def resume(
     *,
     store: str | os.PathLike[str],
     replay: "Mapping[str, Decision] | None" = None,
-    changes: "bool | Callable[[Announcement], bool] | None" = None,
+    changes: "Changes" = None,
     model: Model | None = None,
     tools: Tools = (),
     effects: Functions | None = None,
@@ -265,43 +294,8 @@ def resume(
         *(None, model, tools, effects, primitives, permissions, None, None),
         *(memory, mcp, None, run_id, trace, traceparent, None, pause),
     )
-    if changes is not None and changes is not False:
-        from sexplang.api.kept_runs import reuse_run
-
-        program = program_of(source, given)
-        changed = reuse_run(program, run_id, store, replay, changes, given)
-        driving = Driving(on_event, event_content, parallel, single_flight, instance_maker(returns))
-        return _run(program, changed, driving)
-    argument_checks.drive_options(parallel, single_flight, on_event, event_content, pause)
-    made = instance_maker(returns)
-    program, allowed = program_of(source, given), permissions_for(source, permissions)
-    servers = make_servers(mcp, allowed)
-    try:
-        with open_resumed(program, run_id, store, replay, given, servers) as resumed:
-            given = evolve(given, run_id=resumed.run.id)
-            described = servers.describe(program)
-            with (
-                interruptible(),
-                observe_zones() as zones,
-                listen(on_event, event_content) as watch,
-                begin(program, allowed, given, servers, described, watch, zones, resumed) as ready,
-            ):
-                outcome = ready.outcome
-                if isinstance(outcome, Suspended):
-                    outcome = drive(
-                        outcome,
-                        ready.performers,
-                        journal=ready.journal,
-                        parallel=parallel,
-                        single_flight=single_flight,
-                        on_event=watch,
-                        trace=ready.trace,
-                        history=ready.history,
-                    )
-                ready.finish(outcome)
-    finally:
-        servers.close()
-    return outcome if isinstance(outcome, Suspended) else made(result(outcome))
+    driving = Driving(on_event, event_content, parallel, single_flight, instance_maker(returns))
+    return _run(*_resumption(source, given, driving, run_id, store, replay, changes))
 
 
 async def aresume(
@@ -310,6 +304,7 @@ async def aresume(
     *,
     store: str | os.PathLike[str],
     replay: "Mapping[str, Decision] | None" = None,
+    changes: "Changes" = None,
     model: Model | None = None,
     tools: Tools = (),
     effects: Functions | None = None,
@@ -335,34 +330,34 @@ async def aresume(
         *(None, model, tools, effects, primitives, permissions, None, None),
         *(memory, mcp, None, run_id, trace, traceparent, None, pause),
     )
-    argument_checks.drive_options(parallel, single_flight, on_event, event_content, pause)
-    made = instance_maker(returns)
-    program, allowed = program_of(source, given), permissions_for(source, permissions)
-    servers = make_servers(mcp, allowed)
-    try:
-        with open_resumed(program, run_id, store, replay, given, servers) as resumed:
-            given = evolve(given, run_id=resumed.run.id)
-            described = await servers.adescribe(program)
-            with observe_zones() as zones, listen(on_event, event_content) as watch:
-                async with begin(
-                    program, allowed, given, servers, described, watch, zones, resumed
-                ) as ready:
-                    outcome = ready.outcome
-                    if isinstance(outcome, Suspended):
-                        outcome = await adrive(
-                            outcome,
-                            ready.performers,
-                            journal=ready.journal,
-                            parallel=parallel,
-                            single_flight=single_flight,
-                            on_event=watch,
-                            trace=ready.trace,
-                            history=ready.history,
-                        )
-                    ready.finish(outcome)
-    finally:
-        await servers.aclose()
-    return outcome if isinstance(outcome, Suspended) else made(result(outcome))
+    driving = Driving(on_event, event_content, parallel, single_flight, instance_maker(returns))
+    return await _arun(*_resumption(source, given, driving, run_id, store, replay, changes))
+
+
+def _resumption(
+    source: Runnable,
+    given: Settings,
+    driving: Driving,
+    run_id: str,
+    store: str | os.PathLike[str],
+    replay: "Mapping[str, Decision] | None",
+    changes: "Changes",
+) -> tuple[Runnable, Settings, Driving, OpenKept]:
+    """Return the arguments by which a run goes on: from where it stood, or as a new run of a
+    changed program."""
+    if changes is not None and changes is not False:
+        from sexplang.api.kept_runs import reuse_run
+
+        program = program_of(source, given)
+        changed = reuse_run(program, run_id, store, replay, changes, given)
+        return program, changed, driving, _open_none
+
+    def open_kept(
+        program: Program | Suspended, servers: RunServers
+    ) -> "AbstractContextManager[ResumedRun]":
+        return open_resumed(program, run_id, store, replay, given, servers)
+
+    return source, given, driving, open_kept
 
 
 def instance_maker(returns: Any) -> Callable[[Any], Any]:

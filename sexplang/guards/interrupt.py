@@ -2,10 +2,12 @@
 and SIGHUP too.
 
 The signal handler counts presses. A run that computes looks at the count between two steps, and an
-event loop looks at it at intervals. Anything else is interrupted at once.
+event loop looks at it at intervals. Anything else is interrupted at once, except the loading of an
+event loop.
 """
 
 import _signal as signal  # type: ignore[import-not-found]  # without enums
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -77,6 +79,8 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
             if interrupt.presses > 1:
                 raise GraceOver
             stop_turn()
+        elif interrupt.presses == 1 and _is_loading():
+            pass  # the next step of the run looks at the presses
         elif not interrupt.is_watched or interrupt.presses > 2:
             raise KeyboardInterrupt
 
@@ -99,6 +103,20 @@ def interruptible(grace: float = GRACE) -> Iterator[Interrupt]:
         STOPPED.reset(kept[1])
     if interrupt.pressed:
         raise KeyboardInterrupt
+
+
+def _is_loading() -> bool:
+    """Whether a module of an event loop is being loaded. Cut in its midst, it cannot be loaded
+    again: its package would miss the modules that are loaded already."""
+    for name, module in [*sys.modules.items()]:
+        if name.partition(".")[0] in _LOOPS:
+            spec = getattr(module, "__spec__", None)
+            if getattr(spec, "_initializing", False):
+                return True
+    return False
+
+
+_LOOPS = frozenset({"asyncio", "anyio"})
 
 
 @contextmanager

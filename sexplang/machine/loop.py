@@ -64,9 +64,9 @@ COMPUTING: ContextVar[bool] = ContextVar("computing", default=False)
 class Account:
     """The charges of a branch until it waits. It ends the run at a limit."""
 
-    ticks: Any
-    """The steps that are left of a turn."""
-    beyond: int
+    ticks: Any = iter(())
+    """The steps that are left of a turn. Ctrl-C may come before the first one."""
+    beyond = 0
     """The steps that may follow this turn."""
     over = 0
     """The steps taken in this turn beyond its last; below 0, the steps that were left when it

@@ -1,7 +1,6 @@
 """Runs that are kept in a store, and runs that go on after their process has ended."""
 
 import json
-import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from time import time
@@ -14,7 +13,15 @@ from sexplang.runtime.driver.requests import Performer
 from sexplang.runtime.driver.waits import Paused, continue_waits
 from sexplang.runtime.journal.checksum_chain import KEY as CHECKSUM
 from sexplang.runtime.journal.checksum_chain import add_checksum, read_checksum
-from sexplang.runtime.journal.doubts import Decision, Doubt, find_doubts, make_doubt_error
+from sexplang.runtime.journal.doubts import (
+    INSIDE,
+    Decision,
+    Doubt,
+    LaterDoubts,
+    find_doubts,
+    find_misfits,
+    make_doubt_error,
+)
 from sexplang.runtime.journal.fold import find_failure, find_slice, fold
 from sexplang.runtime.journal.questions import Question, list_questions, read_answers
 from sexplang.runtime.journal.redaction import clean
@@ -25,6 +32,7 @@ from sexplang.runtime.journal.run_store import (
     FAILED,
     INTERRUPTED,
     RUNNING,
+    UNKEPT,
     RunStore,
     StoredRun,
     explain,
@@ -40,6 +48,7 @@ from sexplang.terms.json.tagged import dump, load
 from sexplang.terms.model.roles import Models
 from sexplang.terms.program import Program
 from sexplang.terms.run_terms import RateBook, Terms, read_terms
+from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault, Value
@@ -78,7 +87,12 @@ def keep_run(keeping: Keeping) -> StoredJournal:
             header = add_checksum(told.encode("utf-8", LONE), b"")[0].decode()
             command = json.dumps(redact(dict(keeping.command)))
             run = store.add_run(keeping.run_id, keeping.project, keeping.name, command, header)
-            prune(store, keeping.days, keeping.bytes)
+            try:
+                prune(store, keeping.days, keeping.bytes)
+            except Refusal:
+                if keeping.on_failure is not None:
+                    store.mark_unkept(run)
+                raise
         except BaseException:
             store.close()
             raise
@@ -126,7 +140,10 @@ class ResumedRun:
     doubts: tuple[Doubt, ...]
     _begun: Mapping[str, tuple[float, float, int]]
     _questions: tuple[Question, ...]
+    _later: LaterDoubts
     _read_rows: Callable[[], StoredRows]
+    misfits: tuple[str, ...] = ()
+    """A person's words that fit no doubt."""
 
     def cancel(self) -> "ResumedRun":
         """Return the run as it ends: its `finally` bodies are left."""
@@ -148,8 +165,8 @@ class ResumedRun:
     def perform_with(self, performers: Mapping[str, Performer]) -> dict[str, Performer]:
         """Return performers for the rest of the run: deadlines and sleeps go on, and a request in
         doubt that is not to be repeated fails."""
-        table = dict(performers)
-        never = {each.request.id for each in self.doubts if each.decision == "never"}
+        table, never = dict(performers), self._later.never
+        never |= {each.request.id for each in self.doubts if each.decision == "never"}
         answers = read_answers(self._questions)
         for operation in {each.operation for each in self._questions}:
             performer = table.get(operation)
@@ -157,8 +174,11 @@ class ResumedRun:
                 performer.answers = answers
             elif performer is not None:
                 table[operation] = _answer_first(performer, answers)
-        for operation in {each.request.operation for each in self.doubts}:
-            if operation in table:
+        doubtful = {each.request.operation for each in self.doubts}
+        for operation in table if self._later.made else doubtful:
+            performer = table.get(operation)
+            is_other = operation in INSIDE or isinstance(performer, Paused)
+            if performer is not None and not is_other:
                 table[operation] = _refuse_doubts(table[operation], never)
         now = time()
         timers = {id: self.clock - clock for id, (clock, _, _) in self._begun.items()}
@@ -200,14 +220,22 @@ def resume_run(
     closed.
 
     `replay` are a person's decisions on requests in doubt, `declared` those of tools and
-    operations. Raises a Refusal: `run-ended`, `run-busy`, `program-changed`, `in-doubt`,
-    `bad-store`, `journal-mismatch`.
+    operations. Raises a Refusal: `run-ended`, `not-kept`, `run-busy`, `program-changed`,
+    `in-doubt`, `bad-store`, `journal-mismatch`.
     """
     if not store.lock(run.id):
         raise refuse_busy(run.id)
     run = store.find(run.id)
     if run.state in (DONE, CANCELLED):
-        raise refuse("run-ended", f"the run {run.id} has ended", hint="run the program again")
+        hint = "run the program again"
+        hint = f"sexplang runs show {run.id} tells its value" if run.state == DONE else hint
+        raise refuse("run-ended", f"the run {run.id} has ended", hint=hint)
+    if run.state == UNKEPT:
+        raise refuse(
+            "not-kept",
+            f"the run {run.id} went on without being kept, and what it did then is not known",
+            hint=f"sexplang runs fork {run.id} --at N begins another run from its reply N",
+        )
     terms, is_same = read_terms_of(run, program)
     use_snapshot = use_snapshot and is_same
     rates: list[dict[str, Any]] = []
@@ -219,13 +247,15 @@ def resume_run(
     except Refusal as refusal:
         if is_same or refusal.error.fields["reason"] != "journal-mismatch":
             raise
-        raise refuse_changed(run, refusal) from None
+        raise refuse_changed(store, run, refusal) from None
     outcome = _compute_begun(outcome, found)
     requests = outcome.requests if isinstance(outcome, Suspended) else ()
     doubts = find_doubts(requests, found.open, replay or {}, declared or {})
     undecided = [each for each in doubts if each.decision == "ask"]
+    asked_for = () if found.cut_off else replay or {}  # a word may be of a doubt that comes later
+    misfits = find_misfits([each.request for each in doubts], asked_for)
     if undecided:
-        raise refuse_doubts(run, undecided)
+        raise refuse_doubts(store, run, undecided, misfits)
     boot = found.boots + 1
 
     def open_run(_: Terms | None) -> tuple[RunStore, StoredRun]:
@@ -240,6 +270,8 @@ def resume_run(
     book.note = storage.note
     for each in rates:  # looked up, but not kept by the process that ended
         storage.note(each)
+    later = LaterDoubts(found.cut_off, replay or {}, declared or {}, set())
+    storage.find_doubt = later.find if later.made else None
     told = [doubt.plain() for doubt in doubts]
     storage.resume({"resumes": boot, "rows": kept, "at": time(), "doubts": told})
     # A cut without the new state, or the reverse, would be another run.
@@ -257,7 +289,8 @@ def resume_run(
         return read_rows(store, run, whole=True)
 
     given = outcome, storage, found.clock, found.replies, doubts, found.open
-    return ResumedRun(run, terms, *given, tuple(list_questions(store, run)), read_again)
+    asked = tuple(list_questions(store, run))
+    return ResumedRun(run, terms, *given, asked, later, read_again, misfits)
 
 
 def _compute_begun(outcome: Outcome, found: StoredRows) -> Outcome:
@@ -277,19 +310,35 @@ _MAX_SLICES = 100_000
 """Bound of the slices after which a request that had begun is looked for no longer."""
 
 
-def refuse_doubts(run: StoredRun, undecided: list[Doubt]) -> Refusal:
+def refuse_doubts(
+    store: RunStore, run: StoredRun, undecided: list[Doubt], misfits: tuple[str, ...] = ()
+) -> Refusal:
     """Return the refusal of a resumption that a person has to decide."""
-    names = ", ".join([f"{each.request.operation} ({each.request.id})" for each in undecided[:5]])
-    more = f" and {len(undecided) - 5} more" if len(undecided) > 5 else ""
+    shown = "; ".join([_describe(each.request) for each in undecided[:_NAMED]])
+    more = f"; and {len(undecided) - _NAMED} more" if len(undecided) > _NAMED else ""
     first = undecided[0].request.id
+    again, never = f"--again {first}", f"--never {first}"
+    if run.has_command:
+        again = f"{store.resume_command(run)} {again}"
+    else:
+        again, never = f'replay={{"{first}": "safe"}}', f'replay={{"{first}": "never"}}'
+    unfit = "".join([f"; `{word}` fits no request in doubt" for word in misfits])
     return refuse(
         "in-doubt",
-        f"when the run {run.id} was killed, this was under way and may have been done: "
-        f"{names}{more}",
-        hint=f"look whether it was done. To do it again: sexplang runs resume {run.id} "
-        f"--again {first}; to let it fail: --never {first}; for all of them write '*'",
+        f"the run {run.id} had begun this, and it may have been done: {shown}{more}{unfit}",
+        hint=f"look whether it was done. To do it again: {again}; to let it fail: {never}; "
+        "for all of them write '*'",
         requests=tuple([each.request.id for each in undecided]),
     )
+
+
+_NAMED = 20
+"""The number of requests in doubt that a message names."""
+
+
+def _describe(request: Request) -> str:
+    given = " ".join([abbreviate(each) for each in request.arguments])
+    return redact_text(f"{request.operation} ({request.id}) {given}".rstrip())
 
 
 def _restore(
@@ -315,7 +364,8 @@ def _restore(
                 thawed = assembly.thaw(
                     program, terms, found.snapshot, key=None, conceal=silence, book=book
                 )
-                return found, fold(thawed, found.rows, goes_on=True), None
+                if not _is_cancelled(thawed):
+                    return found, fold(thawed, found.rows, goes_on=True), None
     found = read_rows(store, run, whole=True)
     book.known = found.rates
 
@@ -333,7 +383,13 @@ def _restore(
     return found, fold(start(), found.rows, goes_on=True), None
 
 
-def refuse_changed(run: StoredRun, refusal: Refusal) -> Refusal:
+def _is_cancelled(outcome: Outcome) -> bool:
+    """Whether a run ends because of a cancellation."""
+    failing = state_of(outcome).scheduler.failing if isinstance(outcome, Suspended) else None
+    return failing is not None and failing.fields["reason"] == "cancelled"
+
+
+def refuse_changed(store: RunStore, run: StoredRun, refusal: Refusal) -> Refusal:
     """Return the refusal of a program that has changed and asks otherwise than the run did."""
     told = refusal.error.fields["details"]
     details = dict(told) if isinstance(told, dict) else {}
@@ -344,7 +400,7 @@ def refuse_changed(run: StoredRun, refusal: Refusal) -> Refusal:
     return refuse(
         "journal-mismatch",
         f"the program of run {run.id} has changed: {refusal.error.fields['message']}{both}",
-        hint=f"sexplang runs resume {run.id} --accept-changes runs the changed program with all "
+        hint=f"{store.resume_command(run)} --accept-changes runs the changed program with all "
         "replies that still fit, and says first what it would perform",
         **details,
     )
@@ -407,12 +463,3 @@ def end_run(storage: StoredJournal, outcome: Outcome | None) -> None:
         storage.end(INTERRUPTED)
     else:
         storage.end(DONE, value=clean(to_source(redact(outcome.value))))
-
-
-def default_store() -> str | None:
-    """Return the path of the person's own store, or None if runs are not to be kept."""
-    said = os.environ.get("SEXPLANG_STORE")
-    if said is not None:
-        return os.path.abspath(said) if said else None
-    home = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
-    return os.path.join(home, "sexplang", "runs.db")

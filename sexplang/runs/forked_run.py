@@ -3,16 +3,29 @@
 import os
 from typing import Any
 
+from sexplang.guards.secrets import silence
+from sexplang.machine import Outcome
+from sexplang.runs import assembly
+from sexplang.runs.durable_run import read_header
 from sexplang.runtime.journal.checksum_chain import KEY as CHECKSUM
 from sexplang.runtime.journal.checksum_chain import add_checksum
+from sexplang.runtime.journal.fold import find_slice, fold
 from sexplang.runtime.journal.journal import make_run_id
 from sexplang.runtime.journal.rows import CUT, LONE, Row
-from sexplang.runtime.journal.run_store import INTERRUPTED, RunStore, StoredRun, explain
+from sexplang.runtime.journal.run_store import (
+    INTERRUPTED,
+    RUN_ID,
+    RUN_ID_WORDS,
+    RunStore,
+    StoredRun,
+    explain,
+)
 from sexplang.runtime.journal.stored_journal import NO_REPLIES, StoredJournal, read_rows
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.json.tagged import dump, load, pack
-from sexplang.terms.run_terms import Terms
+from sexplang.terms.program import Program
+from sexplang.terms.run_terms import RateBook, Terms
 
 
 def count_rows(run: StoredRun, rows: list[Row], replies: int) -> int:
@@ -37,11 +50,13 @@ def fork_run(store: RunStore, run: StoredRun, replies: int, id: str | None = Non
     """Add a run that has the first replies of another one and can be resumed from there. What
     followed in the other run is performed again by this one.
 
-    Raises a Refusal: `no-row`, `run-exists`, `bad-store`.
+    Raises a Refusal: `no-row`, `run-exists`, `bad-input`, `bad-store`.
     """
     found = read_rows(store, run, whole=True)
     kept = found.rows[: count_rows(run, found.rows, replies)]
-    new_id = id or make_run_id()
+    new_id = make_run_id() if id is None else id
+    if not RUN_ID.fullmatch(new_id):
+        raise refuse("bad-input", f"the id of a run is {RUN_ID_WORDS}", hint="for example night-12")
     header = {name: each for name, each in load(run.header).items() if name != CHECKSUM}
     told = dump(header | {"run": new_id}).encode("utf-8", LONE)
     fork = store.add_run(
@@ -66,6 +81,27 @@ def fork_run(store: RunStore, run: StoredRun, replies: int, id: str | None = Non
         )
     store.unlock(fork.id)
     return store.find(fork.id)
+
+
+def find_outcome(
+    store: RunStore, run: StoredRun, program: Program, replies: int, *, has_tasks: bool
+) -> Outcome:
+    """Return the outcome of a run after its first replies. Nothing is performed.
+
+    Raises a Refusal: `no-row`, `program-changed`, `bad-store`.
+    """
+    terms, found = read_header(run, program), read_rows(store, run, whole=True)
+    rows = found.rows[: count_rows(run, found.rows, replies)]
+    start = assembly.begin(
+        program,
+        terms,
+        has_tasks=has_tasks,
+        conceal=silence,
+        slice=find_slice(rows, is_last=not rows),
+        book=RateBook(found.rates),
+    )
+    outcome: Outcome = fold(start, rows)
+    return outcome
 
 
 @frozen

@@ -16,7 +16,7 @@ from sexplang.runtime.driver.waits import Paused
 from sexplang.runtime.journal.doubts import Decision, decide, make_doubt_error
 from sexplang.runtime.journal.rows import Row, digest
 from sexplang.runtime.journal.run_store import FAILED, StoredRun
-from sexplang.runtime.journal.stored_journal import NO_REPLIES, StoredRows, count_tokens
+from sexplang.runtime.journal.stored_journal import NO_REPLIES, StoredRows
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.effect import Request
@@ -186,7 +186,7 @@ def announce(
         if isinstance(outcome, Suspended):
             waiting.extend(state_of(outcome).opened)
     asked = [row for row in rows if row.operation == "model" and not row.failed]
-    mean = sum(map(count_tokens, asked)) / len(asked) if asked else 0.0
+    mean = sum(map(_count_tokens, asked)) / len(asked) if asked else 0.0
     tokens = [_expect_tokens(pool, each, mean) for each in calls]
     usd = _estimate(asked, rates, len(calls))
     is_whole = not isinstance(outcome, Suspended) or not outcome.requests
@@ -210,7 +210,18 @@ def _read(request: Request, performers: Mapping[str, Performer]) -> "tuple[Value
 
 def _expect_tokens(pool: ReplyPool, request: Request, mean: float) -> float:
     row = pool.expect(request)
-    return mean if row is None else count_tokens(row)
+    return mean if row is None else _count_tokens(row)
+
+
+def _count_tokens(row: Row) -> int:
+    return sum([count for count in _usage(row).values() if isinstance(count, int)])
+
+
+def _usage(row: Row) -> dict[str, Any]:
+    """Return what a reply took when it was paid, in whatever run."""
+    usage = row.reply.get("usage") if isinstance(row.reply, dict) else None
+    kinds = ("input_tokens", "output_tokens")
+    return {} if not isinstance(usage, dict) else {name: usage.get(name) for name in kinds}
 
 
 def _estimate(asked: list[Row], rates: Mapping[str, Any], calls: int) -> float | None:
@@ -222,7 +233,7 @@ def _estimate(asked: list[Row], rates: Mapping[str, Any], calls: int) -> float |
         price = rates.get(row.model or "")
         if price is None:
             return None
-        usage = row.usage
+        usage = _usage(row)
         for kind, name in (("input", "input_tokens"), ("output", "output_tokens")):
             count = usage.get(name)
             total += (count if isinstance(count, int) else 0) * float(price[kind])

@@ -73,6 +73,27 @@ def test_an_edit_costs_what_it_changed(store, old, new, calls):
     assert len(announced) == len(asked)
 
 
+def test_a_served_reply_is_not_paid_again(tmp_path):
+    """It counts for the budget as it did, and not in what the run has cost."""
+    store = tmp_path / "runs.db"
+
+    def reply(payload):
+        usage = {"input_tokens": 100, "output_tokens": 10}
+        content = [{"type": "text", "text": "a"}]
+        return {"content": content, "stop_reason": "end_turn", "usage": usage, "model": "m"}
+
+    program = '(defatom say (params n) (instructions "Say {{n}}")) [(say 1) (say 2)]'
+    sexplang.run(program, model=reply, store=store, run_id="r", budget={"tokens": 10_000})
+    told = []
+    other = program.replace("(say 2)", "(say 2) (say 3)")
+    agree = lambda announced: told.append(announced) or True  # noqa: E731
+    sexplang.resume(other, "r", store=store, model=reply, changes=agree)
+    assert (110, 2) == (told[0].tokens, told[0].served)
+    kept = open_store(str(store))
+    assert [110, 220] == sorted(run.tokens for run in kept.runs())
+    kept.close()
+
+
 def test_a_moved_file_costs_nothing(store, tmp_path):
     moved = tmp_path / "elsewhere" / "p.sexp"
     moved.parent.mkdir()

@@ -2,67 +2,28 @@
 
 import inspect
 import json
+import os
+import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from threading import Timer
 
 import anyio
 import pytest
-from support import mcp_server
+from support.interrupted_runs import STEPS, acting, interrupted, reason_of, resumed, rows_of
+from support.killed_runs import in_child
 from support.messages_server import MessagesServer
 
 import sexplang
+from sexplang.runs.durable_run import refuse_doubts
 from sexplang.runtime.journal import stored_journal
 from sexplang.runtime.journal.compression import decompress
+from sexplang.runtime.journal.doubts import Doubt
 from sexplang.runtime.journal.run_store import open_store
-from sexplang.runtime.journal.stored_journal import read_rows
+from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import dump, pack
-
-STEPS = "(define a (act 1)) (define b (act 2)) (define c (act 3)) [a b c]"
-
-
-def acting(done, stop=None):
-    """Effects that note what they did, and end the process in the midst of one."""
-
-    def act(n):
-        done.append(n)
-        if n == stop:
-            raise KeyboardInterrupt
-        return n * 10
-
-    return {"act": act}
-
-
-def interrupted(store, program=STEPS, stop=2, **more):
-    """Run a program that is interrupted; return what it did."""
-    done = []
-    with pytest.raises(KeyboardInterrupt):
-        sexplang.run(program, effects=acting(done, stop), store=store, run_id="r", **more)
-    return done
-
-
-def resumed(store, program=STEPS, **more):
-    """Go on with the run; return its value and what it did."""
-    done = []
-    value = sexplang.resume(
-        program, "r", store=store, effects={**acting(done), **more.pop("effects", {})}, **more
-    )
-    return value, done
-
-
-def reason_of(call, *given, **more):
-    with pytest.raises(sexplang.Failed) as failed:
-        call(*given, **more)
-    return failed.value.reason
-
-
-def rows_of(store):
-    kept = open_store(str(store))
-    try:
-        return read_rows(kept, kept.find("r"), whole=True)
-    finally:
-        kept.close()
 
 
 def test_a_run_goes_on_and_performs_nothing_twice_that_was_recorded(tmp_path):
@@ -132,6 +93,123 @@ def test_finalizers_of_an_interrupted_run_are_not_a_part_of_it(tmp_path):
     program = "(try [(act 1) (act 2)] (finally (act 9)))"
     assert [1, 2, 9] == interrupted(store, program)
     assert ([10, 20], [2, 9]) == resumed(store, program, replay={"*": "safe"})
+
+
+def test_what_two_interruptions_cut_is_in_doubt(tmp_path, monkeypatch):
+    """The second comes before the run has noted the first."""
+    import asyncio
+
+    def interrupt(*given):
+        raise KeyboardInterrupt
+
+    async def wait(n):
+        await asyncio.sleep(9)
+
+    store, program = tmp_path / "runs.db", "(par (wait 1) (act 2))"
+    with monkeypatch.context() as patched:
+        patched.setattr("sexplang.runtime.driver.drive._abandon_now", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            effects = {"act": interrupt, "wait": wait}
+            sexplang.run(program, effects=effects, store=store, run_id="r")
+    effects = {"wait": lambda n: n * 10}
+    assert [10, 20] == resumed(store, program, replay={"*": "safe"}, effects=effects)[0]
+    assert ["wait", "act"] == [each["operation"] for each in rows_of(store).doubts]
+
+
+def test_what_an_interruption_of_computing_cut_is_in_doubt(tmp_path):
+    """A reply is delivered, and the run computes on, when Ctrl-C comes."""
+    import asyncio
+
+    def act(n):
+        Timer(0.03, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return n * 10
+
+    async def wait(n):
+        await asyncio.sleep(9)
+
+    def work():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with pytest.raises(KeyboardInterrupt):
+            effects = {"act": act, "wait": wait}
+            sexplang.run(program, effects=effects, store=store, run_id="r")
+
+    store = tmp_path / "runs.db"
+    program = """(define (spin n) (if (= n 0) 7 (spin (- n 1))))
+                 (par (wait 1) (begin (act 2) (spin 800000)))"""
+    assert in_child(work)
+    assert "in-doubt" == reason_of(resumed, store, program, effects={"wait": lambda n: n})
+
+
+FAILING = "(par (begin (sleep 0.01) (act 1)) (try (begin (sleep 9) 0) (finally (act 2))))"
+
+
+@pytest.mark.parametrize(
+    ("replay", "decision"), [("safe", "safe"), ("ask", "safe"), ("never", "never")]
+)
+def test_a_finalizer_of_a_failed_run_is_done_again_and_said_or_not_done(tmp_path, replay, decision):
+    """The run fails again in the same way. What failed by itself is no doubt."""
+    store, done = tmp_path / "runs.db", []
+
+    def act(n):
+        done.append(n)
+        if n == 1:
+            raise sexplang.error("down", "the server is down")
+        return n
+
+    given = {"store": store, "effects": {"act": act}}
+    assert "down" == reason_of(sexplang.run, FAILING, run_id="r", **given)
+    assert [1, 2] == done
+    for _ in range(2):
+        assert "down" == reason_of(sexplang.resume, FAILING, "r", replay={"*": replay}, **given)
+    assert ([1, 2, 1, 2, 1, 2] if decision == "safe" else [1, 2, 1, 1]) == done
+    assert [("act", decision)] * 2 == [
+        (each["operation"], each["decision"]) for each in rows_of(store).doubts
+    ]
+
+
+def test_a_sleep_has_nothing_of_a_finalizer_with_its_number(tmp_path):
+    """The run goes on another way than it went when it failed."""
+    store, program, done = (
+        tmp_path / "runs.db",
+        "(try (begin (act 1) (sleep 0.2) 3) (finally (act 2)))",
+        [],
+    )
+
+    def act(n):
+        done.append(n)
+        if done == [1]:
+            raise sexplang.error("down", "the server is down")
+        return n
+
+    given = {"store": store, "effects": {"act": act}}
+    assert "down" == reason_of(sexplang.run, program, run_id="r", **given)
+    time.sleep(0.2)
+    began = time.monotonic()
+    assert 3 == sexplang.resume(program, "r", **given)
+    assert time.monotonic() - began > 0.19
+    assert [1, 2, 1, 2] == done
+
+
+def test_no_snapshot_is_of_a_run_that_was_interrupted(tmp_path):
+    """Its process dies in a `finally` body."""
+    store, program = (
+        tmp_path / "runs.db",
+        "(try [(act 1) (act 2)] (finally (begin (act 9) (act 8))))",
+    )
+
+    def act(n):
+        if n == 2:
+            raise KeyboardInterrupt
+        if n == 8:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return n * 10
+
+    def work():
+        stored_journal.LEAST_SECONDS = stored_journal.SNAPSHOT_SHARE = 0.0
+        sexplang.run(program, effects={"act": act}, store=store, run_id="r")
+
+    assert not in_child(work)
+    assert ([10, 20], [2, 9, 8]) == resumed(store, program, replay={"*": "safe"})
 
 
 def test_a_deadline_has_what_was_left(tmp_path):
@@ -314,74 +392,6 @@ def test_no_credential_is_in_a_store(tmp_path, monkeypatch, caplog):
     assert "[redacted]" in caplog.text
 
 
-def stopped_within_a_tool(store, name, program):
-    """Run a program that is interrupted within a tool."""
-
-    def stop(called, inputs):
-        assert name == called
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        sexplang.run(program, effects={"tool": stop}, store=store, run_id="r")
-
-
-@pytest.mark.parametrize(
-    ("declared", "decided", "ends"),
-    [
-        (None, {}, "in-doubt"),
-        ("ask", {}, "in-doubt"),
-        ("safe", {}, 20),
-        ("never", {}, 7),
-        ("safe", {"act": "ask"}, "in-doubt"),
-        ("safe", {"*": "never"}, 7),
-        ("never", {"0": "safe"}, 7),
-        ("ask", {"1": "safe"}, 20),
-    ],
-)
-def test_an_effect_says_what_becomes_of_it(tmp_path, declared, decided, ends):
-    """A person's decision precedes that of the function."""
-    store, program = tmp_path / "runs.db", "(act 1) (try (act 2) (catch (e in-doubt) 7))"
-    interrupted(store, program)
-    act = acting([])["act"]
-    act = act if declared is None else sexplang.replay(declared)(act)
-    given = {"store": store, "effects": {"act": act}, "replay": decided}
-    if isinstance(ends, str):
-        assert ends == reason_of(sexplang.resume, program, "r", **given)
-    else:
-        assert ends == sexplang.resume(program, "r", **given)
-
-
-def test_a_tool_says_what_becomes_of_it(tmp_path):
-    """A function says it by a decorator; tools may be given by an iterator."""
-    store, program = tmp_path / "runs.db", '(tool \'echo {word: "a"})'
-    stopped_within_a_tool(store, "echo", program)
-
-    @sexplang.replay("safe")
-    def echo(word: str) -> str:
-        return word
-
-    assert "a" == sexplang.resume(program, "r", store=store, tools=iter([echo]))
-
-
-def test_the_tool_of_a_server_is_declared_in_its_table(tmp_path):
-    store, program = tmp_path / "runs.db", '(tool "demo:add" {a: 1 b: 2})'
-    stopped_within_a_tool(store, "demo:add", program)
-    allowed = sexplang.Permissions(run=[sys.executable])
-    server = {"command": sys.executable, "args": [mcp_server.__file__]}
-    given = {"store": store, "permissions": allowed}
-    asked = {"demo": {**server, "replay": {"other": "safe"}}}
-    assert "in-doubt" == reason_of(sexplang.resume, program, "r", mcp=asked, **given)
-    safe = {"demo": {**server, "replay": {"add": "safe"}}}
-    assert 3 == sexplang.resume(program, "r", mcp=safe, **given)["result"]
-
-
-def test_a_decision_is_one_of_three_words(tmp_path):
-    with pytest.raises(TypeError, match="decision is 'safe', 'ask' or 'never', not 'sometimes'"):
-        sexplang.replay("sometimes")
-    with pytest.raises(TypeError, match=r"replay\['act'\] is 'safe', 'ask' or 'never'"):
-        sexplang.resume("1", "r", store=tmp_path / "runs.db", replay={"act": "twice"})
-
-
 PAUSED = """
 import os, signal, sys
 import sexplang
@@ -399,7 +409,7 @@ sexplang.run(ask, model=sys.argv[1], store=sys.argv[2], run_id="r", budget=budge
 ASK = '(model {messages: [{role: "user" content: "a"}]})'
 
 
-@pytest.mark.parametrize("end", ["kill", "interrupt"])
+@pytest.mark.parametrize("end", ["kill", pytest.param("interrupt", marks=pytest.mark.long)])
 def test_a_pause_between_attempts_goes_on(tmp_path, end):
     """From its recorded beginning, and with the attempts that are left."""
     times = []
@@ -516,3 +526,57 @@ def test_another_model_is_not_asked_for_what_was_served(tmp_path):
         store, TALK, **given, effects={"model": model}
     )
     assert 2 == len(asked)
+
+
+def test_no_snapshot_is_written_behind_a_cancellation(tmp_path, monkeypatch):
+    """A resumption goes on before it."""
+    monkeypatch.setattr(stored_journal, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(stored_journal, "SNAPSHOT_SHARE", 0.0)
+    store = tmp_path / "runs.db"
+    program = """
+    (define (burn n) (if (= n 0) 0 (burn (- n 1))))
+    (try (act 1) (finally (burn 100000) (act 2) (burn 100000) (act 3)))
+    """
+    done = []
+
+    def act(n):
+        done.append(n)
+        if len(done) == 1:
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(0.1)
+        return n
+
+    with pytest.raises(KeyboardInterrupt):
+        sexplang.run(program, effects={"act": act}, store=store, run_id="r")
+    assert [1, 2, 3] == done
+    assert (10, [1, 2, 3]) == resumed(store, program, replay={"*": "safe"})
+
+
+def test_twenty_doubts_are_named_with_their_arguments(tmp_path):
+    interrupted(tmp_path / "runs.db")
+    doubts = [Doubt(Request(f"0.{n}", "pay", (n, "x" * 99)), 0.0, "ask") for n in range(25)]
+    store = open_store(str(tmp_path / "runs.db"))
+    try:
+        fields = refuse_doubts(store, store.find("r"), doubts).error.fields
+    finally:
+        store.close()
+    assert 20 == fields["message"].count("pay (")
+    assert 'pay (0.7) 7 "xxx' in fields["message"]
+    assert fields["message"].endswith("; and 5 more")
+    assert 'replay={"0.0": "safe"}' in fields["hint"]
+
+
+def test_an_effect_whose_reply_is_no_data_is_in_doubt(tmp_path):
+    """It was performed."""
+    store, program = tmp_path / "runs.db", "(define-effect (pay n)) (pay 1)"
+    done = []
+
+    def pay(n):
+        done.append(n)
+        return object() if len(done) == 1 else n
+
+    given = {"store": store, "effects": {"pay": pay}}
+    assert "not-data" == reason_of(sexplang.run, program, run_id="r", **given)
+    assert "in-doubt" == reason_of(sexplang.resume, program, "r", **given)
+    assert [1] == done
+    assert 1 == sexplang.resume(program, "r", replay={"pay": "safe"}, **given)

@@ -178,8 +178,8 @@ def test_a_run_whose_time_to_clean_up_is_over_tells_all_that_was_sent():
         anyio.run(cancelled)
         assert 3 == len(server.journal)
 
-    account = run.end().accounts["0"]
-    assert "cancelled" == run.end().reason
+    account = run.outcome.accounts["0"]
+    assert "cancelled" == run.outcome.reason
     assert (3, 3 * input_of_one(), 0, 0, 0) == (*account.spent[:2], *account.spent[3:])
     assert 3 == len([row for row in journal.rows if row.operation == "cut"])
     assert 3 == len([each for each in events if isinstance(each, Withdrawn)])
@@ -230,7 +230,7 @@ def test_calls_of_cleanup_that_is_cut_short_are_charged(text):
     sent = [request for request, _ in run.awaitables if request.operation == "model"]
     run.abandon()
     run.give_up()
-    assert (1, 1) == (len(sent), run.end().accounts["0"].spent_calls)
+    assert (1, 1) == (len(sent), run.outcome.accounts["0"].spent_calls)
 
 
 def test_the_command_tells_what_was_sent_of_a_run_that_is_interrupted(tmp_path):

@@ -39,7 +39,8 @@ UNSHOWN = {
     "the files of the machine and the journal of a run": """
         bad-index cancelled file-exists frozen-mismatch import-denied index-busy index-failed
         index-too-new journal-mismatch not-available record-failed
-        bad-store in-doubt program-changed run-busy run-ended run-exists store-failed
+        answered-already bad-answer bad-store in-doubt no-question no-row not-agreed not-kept
+        program-changed run-busy run-ended run-exists store-failed
         unknown-run""",
     "a collector of traces is at fault": "trace-failed",
     "what a Python caller registers": """

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import stat
 import subprocess
 from base64 import b64encode
@@ -10,6 +11,7 @@ from hashlib import sha256
 
 import pytest
 from support.command import sexplang
+from support.killed_runs import in_child
 from support.recorded import (
     diamond,
     example,
@@ -22,7 +24,11 @@ from support.recorded import (
 )
 
 import sexplang as api
+from sexplang.hosts.report.entries import as_data, sum_entries
+from sexplang.hosts.report.page import page
+from sexplang.runs.exported_run import export_run
 from sexplang.runtime.journal.recording_reader import read_recording
+from sexplang.runtime.journal.run_store import open_store
 from sexplang.runtime.models.adapters.replay import read_recorded_run as recorded_replies
 from sexplang.runtime.refusal import Refusal
 
@@ -353,3 +359,43 @@ def test_what_a_cut_call_had_said_is_shown(tmp_path):
 
     shown = page.xpath("//section[@class='said reply'][h4='reply, cut off here']")
     assert [each.xpath("string(pre)") for each in shown] == ["Half <b> of"] * 2
+
+
+@pytest.mark.parametrize(
+    ("is_answered", "bill", "words"),
+    [
+        (True, (1, 900, 100, pytest.approx(1.95e-4)), "tokens 900, 100, US dollars 0.0002"),
+        (False, (1, 0, 0, None), "tokens 0, 0, US dollars not known"),
+    ],
+)
+def test_what_a_call_in_doubt_may_have_cost_is_beside_the_bill(tmp_path, is_answered, bill, words):
+    """The process died in the second call. It is made again, and may have been paid before."""
+    say = '(defatom say (params n) (instructions "Say {{n}}") (model "gpt-4o-mini"))'
+    text = f'{say} [(str (say 1)) (attempt (str (say 2)) "none")]'
+    store, target = tmp_path / "runs.db", tmp_path / "run.jsonl"
+
+    def reply(payload):
+        is_second = "2" in payload["messages"][0]["content"][0]["text"]
+        if is_second and not (tmp_path / "died").exists():
+            (tmp_path / "died").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        if is_second and not is_answered:
+            raise api.error("no-route", "the server is away")
+        return {
+            "content": [{"type": "text", "text": "Tea."}],
+            "stop_reason": "end_turn",
+            "usage": {"input_tokens": 900, "output_tokens": 100},
+            "model": "gpt-4o-mini",
+        }
+
+    assert not in_child(lambda: api.run(text, model=reply, store=store, run_id="r"))
+    api.resume(text, "r", model=reply, store=store)
+    kept = open_store(str(store))
+    export_run(kept, kept.find("r"), api.build(text), str(target), has_tasks=True)
+    kept.close()
+    run = sum_entries(read_recording(str(target)))
+    told = json.loads(as_data(run))
+    assert ("calls", "tokens_in", "tokens_out", "usd") == tuple(told["doubtful"])
+    assert bill == tuple(told["doubtful"].values())
+    assert told["tokens_in"] == 900 * (1 + is_answered)
+    assert f"1 call of a model, {words}" in page(run)

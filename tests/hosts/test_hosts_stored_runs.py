@@ -3,13 +3,17 @@
 import json
 import os
 import re
+import resource
 import signal
+import sqlite3
 import subprocess
 import time
 
 import pytest
 from support.command import SEXPLANG
 from support.messages_server import MessagesServer
+
+import sexplang
 
 PROGRAM = """
 (define (step i) (begin (run-script "sh" ["-c" "echo $0 >>out; sleep 0.2" (str i)]) i))
@@ -74,14 +78,20 @@ def test_a_killed_run_goes_on(folder, number):
     listed = command(folder, "runs", "list").stdout
     assert re.fullmatch(rf"{id}  \S+ \S+  interrupted\s+1 reply  p\.sexp\n", listed)
 
-    asked = command(folder, "runs", "resume", id)
+    (begun,) = json.loads(command(folder, "runs", "show", id, "--json").stdout)["begun"]
+    assert "1" == begun["id"]
+    assert "1          begun, and not answered" in command(folder, "runs", "show", id).stdout
+    asked = command(folder, "runs", "resume", id, "--again", "99")
     assert 1 == asked.returncode
     assert f"runs resume {id} --again 1" in asked.stderr
+    assert 'it may have been done: run-script (1) "sh" ["-c"' in asked.stderr
+    assert "`99` fits no request in doubt" in asked.stderr
 
-    done = command(folder, "runs", "resume", id[:6], "--again", "*")
+    done = command(folder, "runs", "resume", id[:6], "--again", "*", "--never", "7")
     assert (0, "[1 2 3 4]\n") == (done.returncode, done.stdout)
     assert f"resuming {id}: 1 reply served" in done.stderr
-    assert "in doubt: run-script (1), performed again" in done.stderr
+    assert "in doubt: run-script (1), to be performed again" in done.stderr
+    assert "  7 fits no request in doubt" in done.stderr
     assert ["1", "2", "2", "3", "4"] == steps(folder)
     report = json.loads(command(folder, "runs", "report", id, "--json").stdout)
     assert [{"id": "1", "operation": "run-script", "decision": "safe"}] == report["doubts"]
@@ -122,6 +132,10 @@ def test_a_store_of_another_person_grants_nothing(folder):
     id = id_of(folder)
     asked = command(folder, "runs", "resume", id, *given, **other)
     assert 2 == asked.returncode
+    typed = f"sexplang runs resume {id} --store {folder}/runs.db --as-recorded"
+    assert typed in command(folder, "runs", "show", id, *given[:2], **other).stdout
+    doubt = command(folder, "runs", "resume", id, *given[:2], "--as-recorded", **other)
+    assert f"{typed} --again 1" in doubt.stderr
     assert "was begun with: sexplang run p.sexp --allow-run sh" in asked.stderr
     assert ["1", "2"] == steps(folder)
     assert 0 == command(folder, "runs", "resume", id, *given, "--as-recorded", **other).returncode
@@ -210,6 +224,7 @@ def test_a_task_takes_the_options_of_kept_runs(folder):
     assert (2, True) == (refused.returncode, "leave out --run-id" in refused.stderr)
 
 
+@pytest.mark.long
 def test_what_an_interrupted_run_has_cost_is_told(folder):
     """In dollars where all prices are known: of what an earlier process has asked, too."""
     usage = {"input_tokens": 100_000, "output_tokens": 20_000}
@@ -231,3 +246,121 @@ def test_what_an_interrupted_run_has_cost_is_told(folder):
     assert command(folder, "runs", "list").stdout.splitlines()[-1].endswith("  $0.4000")
     assert "3 replies, 240,000 tokens, $0.4000\n" in command(folder, "runs", "show", id).stdout
     assert 0.4 == json.loads(command(folder, "runs", "show", id, "--json").stdout)["usd"]
+
+
+def test_a_run_that_went_on_without_the_store_is_not_resumed(folder):
+    """The disk is full in its midst: what it did then is not known."""
+    step = 'import os; print(os.urandom(20000).hex()); open("out", "a").write("x\\n")'
+    (folder / "step.py").write_text(step)
+    (folder / "p.sexp").write_text(
+        '(map (lambda (n) (begin (run-script "python3" ["step.py"]) n)) [1 2 3 4 5 6])'
+    )
+    env = {**os.environ, "SEXPLANG_STORE": str(folder / "runs.db")}
+    done = subprocess.run(
+        [*SEXPLANG, "run", "p.sexp", "--allow-run", "python3"],
+        cwd=folder,
+        env=env,
+        text=True,
+        capture_output=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000)),
+    )
+    assert (0, True) == (done.returncode, "warning: this run is not kept" in done.stderr)
+    assert 6 == len(steps(folder))
+    (told,) = json.loads(command(folder, "runs", "list", "--json").stdout)
+    assert "unkept" == told["state"]
+    refused = command(folder, "runs", "resume", told["id"], "--again", "*")
+    assert (1, True) == (refused.returncode, "error[not-kept]" in refused.stderr)
+    assert f"runs fork {told['id']} --at N" in refused.stderr
+    assert 6 == len(steps(folder))
+    with sqlite3.connect(folder / "runs.db") as db:  # the disk had no room for the state either
+        db.execute("update runs set state = 'running'")
+    assert " unkept " in command(folder, "runs", "show", told["id"]).stdout
+
+
+def test_a_store_that_others_can_write_grants_nothing(folder):
+    killed(folder, signal.SIGKILL)
+    (folder / "runs.db").chmod(0o666)
+    asked = command(folder, "runs", "resume", id_of(folder), "--again", "*")
+    assert (2, True) == (asked.returncode, "others can write it" in asked.stderr)
+    (folder / "runs.db").chmod(0o600)
+    folder.chmod(0o777)
+    assert 2 == command(folder, "runs", "resume", id_of(folder), "--again", "*").returncode
+    typed = ("runs", "resume", id_of(folder), "--again", "*", "--as-recorded")
+    assert 0 == command(folder, *typed).returncode
+
+
+def test_a_run_from_python_goes_on_from_python(folder):
+    with pytest.raises(sexplang.Failed):
+        program = "(define-effect (pay)) (pay)"
+        sexplang.run(program, effects={"pay": lambda: 1 / 0}, store=folder / "runs.db", run_id="py")
+    how = f"resume it from Python: sexplang.resume(program, 'py', store='{folder}/runs.db')"
+    assert how in command(folder, "runs", "show", "py").stdout
+    refused = command(folder, "runs", "resume", "py")
+    assert (1, True) == (refused.returncode, how in refused.stderr)
+    assert "was begun from Python" in refused.stderr
+
+
+def test_a_damaged_run_does_not_hide_the_others(folder):
+    given = {"store": folder / "runs.db", "effects": {"f": lambda: 1}}
+    for id in ("header", "time", "x"):
+        sexplang.run("(define-effect (f)) (f)", run_id=id, **given)
+    with sqlite3.connect(folder / "runs.db") as db:
+        db.execute("update runs set header = cast(x'ff7b' as text) where id = 'header'")
+        db.execute("update runs set began = 1e300 where id = 'time'")
+    lines = command(folder, "runs", "list", "--all").stdout.splitlines()
+    assert ["time", "x", "header"] == [line.split()[0] for line in lines]
+    assert "?" == lines[0].split()[1]
+    with pytest.raises(sexplang.Failed) as failed:
+        sexplang.resume("(define-effect (f)) (f)", "header", **given)
+    assert failed.value.reason in ("bad-store", "run-ended")
+
+
+def test_a_report_of_a_run_with_a_short_name(folder):
+    command(folder, *RUN, "--run-id", "n2")
+    assert 0 == command(folder, "runs", "report", "n2").returncode
+    assert "unknown-run" in command(folder, "runs", "report", "n3").stderr
+    assert "bad-recording" in command(folder, "runs", "report", "missing.jsonl").stderr
+
+
+def test_the_replies_of_a_run_at_work_are_counted(folder):
+    env = {**os.environ, "SEXPLANG_STORE": str(folder / "runs.db")}
+    with subprocess.Popen([*SEXPLANG, *RUN], cwd=folder, env=env, stderr=subprocess.PIPE) as run:
+        while len(steps(folder)) < 2:
+            time.sleep(0.01)
+        (told,) = json.loads(command(folder, "runs", "list", "--json").stdout)
+        named = command(folder, *RUN, "--run-id", told["id"])
+        run.kill()
+    assert "error[run-exists]" in named.stderr
+    assert ("running", True) == (told["state"], told["replies"] > 0)
+
+
+@pytest.mark.parametrize("id", ["-x", ".", "..", "a/b", "x" * 65])
+def test_an_id_is_a_word(folder, id):
+    refused = command(folder, *RUN, "--run-id", id)
+    assert (2, True) == (refused.returncode, "--run-id takes at most 64" in refused.stderr)
+    with pytest.raises(TypeError, match="run_id is at most 64"):
+        sexplang.run("1", run_id=id, store=folder / "runs.db")
+
+
+def test_a_run_with_a_name_is_kept(folder):
+    refused = command(folder, *RUN, "--run-id", "night", SEXPLANG_STORE="")
+    assert (2, True) == (refused.returncode, "runs are not kept here" in refused.stderr)
+    (folder / "sexplang").mkdir()
+    (folder / "sexplang/sexplang.toml").write_text("[runs]\nkeep = false\n")
+    own = {"XDG_CONFIG_HOME": str(folder)}
+    assert 2 == command(folder, *RUN, "--run-id", "night", **own).returncode
+    assert [] == steps(folder)
+    other = command(folder, *RUN, "--run-id", "night", "--store", "other.db", **own)
+    assert 0 == other.returncode
+
+
+def test_a_failed_run_says_how_to_go_on(folder):
+    (folder / "p.sexp").write_text('(begin (run-script "sh" ["-c" "true"]) (read-file "cause"))')
+    words = (*RUN, "--run-id", "night", "--allow-read", ".")
+    how = "run night is kept; when the cause is mended, go on with: sexplang runs resume night\n"
+    assert command(folder, *words).stderr.endswith(how)
+    assert how not in command(folder, *words[:-3], "quiet", *words[-2:], "-q").stderr
+    (folder / "cause").write_text("mended")
+    assert "mended\n" == command(folder, "runs", "resume", "night").stdout
+    ended = command(folder, "runs", "resume", "night").stderr
+    assert "sexplang runs show night tells its value" in ended

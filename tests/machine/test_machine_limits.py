@@ -5,7 +5,9 @@ import gc
 import pytest
 from support.running import begun, error_of
 
-from sexplang.machine import Done, Limits, Suspended, state_of
+from sexplang.machine import Done, Limits, Suspended, state_of, stop_turn
+from sexplang.machine.loop import Account
+from sexplang.terms.quota import ACCOUNT
 from sexplang.terms.task import error_record
 
 
@@ -202,3 +204,13 @@ def test_large_values_are_charged_even_where_they_are_dropped():
     text = "(loop ((i 0)) (begin (range 1000) (recur (+ i 1))))"
 
     assert reason(begun(text, Limits(allocation=1_000_000))) == "limit-allocation"
+
+
+def test_a_turn_may_be_stopped_before_it_begins():
+    """Ctrl-C comes when there is an account and no turn yet."""
+    outer = ACCOUNT.set(Account(Limits()))
+    try:
+        stop_turn()
+    finally:
+        ACCOUNT.reset(outer)
+    assert begun("(+ 1 2)") == Done(3)

@@ -5,6 +5,7 @@ import gc
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 
@@ -230,3 +231,26 @@ __main__.main()"""
     )
 
     assert (130, "", "") == (done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("module", ["asyncio.runners", "anyio.abc"])
+def test_an_import_of_an_event_loop_is_not_cut(module):
+    """Ctrl-C comes in its midst: the `finally` bodies need the event loop."""
+    program = '(try (sleep 20) (finally (sleep 0.01) (print "left")))'
+    code = f"""
+import runpy, signal, sys
+
+class Press:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Press())
+sys.argv = ["sexplang", "run", "-e", {program!r}]
+runpy.run_module("sexplang", run_name="__main__")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (130, "left\n", "sexplang: interrupted\n") == (
+        *(done.returncode, done.stdout),
+        done.stderr,
+    )

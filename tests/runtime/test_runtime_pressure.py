@@ -267,7 +267,7 @@ def test_however_many_calls_there_are_a_server_that_is_down_is_asked_as_often(st
     assert len(set(waits)) == len(waits) > 1
 
 
-@pytest.mark.parametrize("status", [529, 500])
+@pytest.mark.parametrize("status", [529, pytest.param(500, marks=pytest.mark.long)])
 def test_a_server_that_was_down_is_asked_again_by_all_once_it_is_back(status):
     """One probe finds it; nobody else asks while it is on its way. Then nothing is left of it."""
     asked, together = [], Barrier(3)

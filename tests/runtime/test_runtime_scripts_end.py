@@ -249,7 +249,10 @@ time.sleep(60)
 """
 
 
-@pytest.mark.parametrize("again", [False, True], ids=["once", "always"])
+@pytest.mark.parametrize(
+    "again",
+    [pytest.param(False, id="once", marks=pytest.mark.long), pytest.param(True, id="always")],
+)
 @pytest.mark.parametrize("stopped", ["[keeper]", "[guard]", "[keeper, guard]"])
 def test_a_script_that_stops_its_supervisor_is_ended(stopped, again):
     """It cannot end anything then; others do."""

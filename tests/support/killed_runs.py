@@ -6,11 +6,10 @@ twice stands twice in the log of the effects.
 
 import os
 import signal
-import time
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import sexplang
@@ -26,7 +25,7 @@ PROGRAMS = {
                       (par-map wait [6 7 8]))""",
     "finalizer": "[(try (begin (act 1) (wait 2)) (finally (begin (act 3) (wait 4)))) (act 5)]",
     "failing": "[(attempt (act -1) 0) (attempt (begin (act 2) (wait -3)) (act 4)) (act 5)]",
-    "race": "[(race (begin (wait 1) (wait 2)) (begin (sleep 30) (act 9))) (act 3)]",
+    "race": "[(race (begin (wait 1) (wait 2)) (begin (sleep 5) (act 9))) (act 3)]",
     "deadline": """[(with-timeout 60 (par-map wait [1 2 3 4]))
                      (attempt (with-timeout 0.01 (sleep 9)) 5)]""",
     "twice": """(define-effect (flip))
@@ -41,6 +40,13 @@ PROGRAMS = {
                  (list (act 1) (echo 2) (echo 3))""",
     "loop": "(fold (lambda (sum i) (+ sum (act i))) 0 (range 1 80))",
 }
+
+ENDS_OF_DOUBTS = ("in-doubt", "run-ended", "all-failed")
+"""How a run ends in which no request in doubt is performed again: a race may have lost all its
+branches by it."""
+
+FAILED, STOPPED = 1, 3
+"""How a child process ends that failed, and one that was interrupted."""
 
 
 def perform(log: Path) -> dict[str, Callable[..., Any]]:
@@ -95,25 +101,37 @@ def go_on(name: str, folder: Path, replay: str) -> Any:
         return start(name, folder)
 
 
-def in_child(work: Callable[[], Any], seconds: float | None = None) -> bool:
-    """Run a function in a child process and kill that after some seconds. Return whether it came
-    to its end."""
+def in_child(
+    work: Callable[[], Any],
+    wait: Callable[[], object] | None = None,
+    number: int = signal.SIGKILL,
+) -> bool:
+    """Run a function in a child process, and send that a signal when `wait` returns. Return whether
+    it came to its end."""
     child = os.fork()
     if child == 0:
-        status = 1
+        status = FAILED
         try:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             work()
             status = 0
         except sexplang.Failed as failed:
-            status = 0 if failed.reason in ("run-ended", "in-doubt") else 2
+            if failed.reason in ENDS_OF_DOUBTS:
+                status = 0
+            else:
+                traceback.print_exc()
+        except KeyboardInterrupt:
+            status = STOPPED
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(status)
-    if seconds is not None:
-        time.sleep(seconds)
-        os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    assert status in (0, signal.SIGKILL), status
-    return status == 0
+    if wait is not None:
+        wait()
+        os.kill(child, number)
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert ended in (0, STOPPED, -signal.SIGKILL), ended
+    return ended == 0
 
 
 def crash_at(number: int, place: str) -> None:
@@ -206,42 +224,9 @@ def repeated(folder: Path) -> set[str]:
     return {n for n, count in done.items() if count > 1}
 
 
-def doubted(folder: Path) -> set[str]:
-    """Return the numbers of the requests that were reported in doubt."""
-    found = rows_of(folder)
-    if found is None:
-        return set()
-    ids = {each["id"] for each in found.doubts}
-    rows = [row for row in found.rows if row.id in ids]
-    return {_number_of(row) for row in rows}
-
-
 def _number_of(row: Any) -> str:
     if row.operation == "model":
         return row.arguments[0]["messages"][-1]["content"][0]["text"].rpartition(" ")[2]
     if not row.arguments:
         return row.operation
     return str(row.arguments[1][2] if row.operation == "run-script" else row.arguments[0])
-
-
-def kill_and_resume(
-    name: str, folder: Path, random: Random, kills: int = 3, replay: str = "safe"
-) -> Any:
-    """Run a program that is killed at random moments, and go on until it ends. Return its value."""
-    value: list[Any] = []
-
-    def work() -> None:
-        go_on(name, folder, replay)
-
-    for _ in range(kills):
-        if in_child(work, random.random() * 0.04):
-            break
-    found = rows_of(folder)
-    try:
-        value.append(go_on(name, folder, replay))
-    except sexplang.Failed as failed:
-        if failed.reason != "run-ended":
-            raise
-        assert found is not None
-        return None
-    return value[0]

@@ -15,7 +15,7 @@ par par-map race with-timeout with-budget
 
 OPERATIONS = _list("""
 model tool subtask subplan ask-user read-file write-file list-files run-script search-memory now
-sleep random log print progress
+sleep wait-until random log print progress
 """)
 """What a program asks the host for (chapter 4)."""
 

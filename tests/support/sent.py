@@ -164,7 +164,7 @@ def _interrupted(run: Run, watched: Watched, random: Random) -> Done | Failed:
         await anyio.sleep(0.003)  # what is on its way arrives
 
     anyio.run(cancelled)
-    return run.end()
+    return run.outcome
 
 
 def _less(watched: Watched, budget: dict[str, Any], ended: Done | Failed) -> str | None:

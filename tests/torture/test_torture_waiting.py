@@ -134,3 +134,31 @@ def test_an_answer_that_comes_twice_or_late_changes_nothing(tmp_path):
     with pytest.raises(sexplang.Failed) as failed:
         sexplang.answer("r", "1", store=kept["store"])
     assert "run-ended" == failed.value.reason
+
+
+def test_a_far_moment_parks_a_kept_run(tmp_path, monkeypatch):
+    """It goes on when its time has come; what is near, or not kept, is waited for."""
+    from sexplang.hosts.kept_runs.waiting_runs import is_ready
+    from sexplang.runtime.driver import waits
+    from sexplang.runtime.journal.run_store import open_store
+
+    monkeypatch.setattr(waits, "PATIENCE", 0.1)
+    program = "(define then (now)) (wait-until (+ then 0.4)) (< (+ then 0.4) (now))"
+    assert sexplang.run(program) is True
+    given = {"store": tmp_path / "runs.db"}
+    assert isinstance(sexplang.run(program, run_id="w", **given), sexplang.Suspended)
+    store = open_store(str(given["store"]))
+    assert not is_ready(store, store.find("w"))
+    time.sleep(0.45)
+    assert is_ready(store, store.find("w"))
+    store.close()
+    assert sexplang.resume(program, "w", **given) is True
+
+
+def test_the_deadlines_of_a_parked_run_stand_still(tmp_path):
+    program = "(define-effect (ask)) (with-timeout 0.3 (ask))"
+    given = {"store": tmp_path / "runs.db", "pause": ["ask"]}
+    assert isinstance(sexplang.run(program, run_id="r", **given), sexplang.Suspended)
+    time.sleep(0.4)
+    sexplang.answer("r", 1, store=given["store"])
+    assert 1 == sexplang.resume(program, "r", **given)

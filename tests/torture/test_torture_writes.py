@@ -6,6 +6,7 @@ import sqlite3
 
 import pytest
 from support.killed_runs import (
+    ENDS_OF_DOUBTS,
     PROGRAMS,
     crash_at,
     crash_at_write,
@@ -18,6 +19,7 @@ from support.killed_runs import (
 
 import sexplang
 from sexplang.runtime.journal import stored_journal
+from sexplang.runtime.journal.run_store import open_store
 
 PLACES = ("before", "after")
 
@@ -92,7 +94,7 @@ def crash_at_writes_of_a_resumption(name, folder_of, firsts, numbers, replay):
                 try:
                     go_on(name, folder, replay)
                 except sexplang.Failed as failed:
-                    assert failed.reason in ("in-doubt", "run-ended"), where
+                    assert failed.reason in ENDS_OF_DOUBTS, where
                 assert set() == repeated(folder), where
 
 
@@ -100,7 +102,7 @@ def test_a_run_goes_on_from_a_kill_at_a_statement(folder_of):
     crash_at_writes("straight", folder_of, range(1, 8))
 
 
-@pytest.mark.parametrize("replay", ["safe", "never"])
+@pytest.mark.parametrize("replay", ["safe", pytest.param("never", marks=pytest.mark.long)])
 def test_a_resumption_goes_on_from_a_kill_at_a_statement(folder_of, replay):
     crash_at_writes_of_a_resumption("straight", folder_of, (2,), range(1, 6), replay)
 
@@ -209,10 +211,19 @@ def test_a_deep_reply_is_served_again(tmp_path, levels):
 
 @pytest.mark.parametrize("id", ["../../out", "a/b", "..", "a\0b", "\ud800", "x" * 400])
 def test_any_id_keeps_its_lock_in_the_folder(tmp_path, id):
+    """A store from elsewhere may hold any id."""
     folder = tmp_path / "deep" / "deeper"
     folder.mkdir(parents=True)
-    given = {"store": folder / "runs.db", "effects": {"act": lambda n: n}}
-    assert 1 == sexplang.run("(act 1)", run_id=id, **given)
+    store = open_store(str(folder / "runs.db"))
+    try:
+        run = store.add_run(id, "", "", "{}", "{}")
+        assert (True, False) == (store.is_alive(run), store.lock(run.id))
+        store.mark_unkept(run)
+        assert "unkept" == store.find(run.id).state
+        store.remove([run])
+    finally:
+        store.close()
+    assert [] == [*(folder / "runs.db.locks").iterdir()]
     assert [folder] == [*(tmp_path / "deep").iterdir()]
 
 

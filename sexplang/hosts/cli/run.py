@@ -186,7 +186,7 @@ def perform(
     unusable = _prepare_models(settings, program)
     if unusable is not None:
         return say_error(unusable, program, source, settings)
-    journal = progress = trace = streamed = None
+    journal = progress = trace = streamed = resumption = None
     if settings.stream:
         from sexplang.hosts.terminal.text_output import TextOutput, last_tasks
 
@@ -263,6 +263,7 @@ def perform(
                     from sexplang.runs.durable_run import end_run
 
                     end_run(storage, outcome)
+                    resumption = _find_resumption(storage, outcome)
                     if isinstance(outcome, Suspended):
                         from sexplang.hosts.kept_runs.waiting_runs import say_waiting
 
@@ -286,6 +287,9 @@ def perform(
         is_stored = storage is not None and storage.replies > 0
         if stopped is not None and progress is not None and is_bound(stopped):
             say_kept(settings, progress.usage.plain(), is_stored)
+        if resumption is not None and not settings.quiet:
+            with suppress(OSError):  # the terminal may be gone
+                say(resumption)
     status = DONE if stopped is None else FAILED
     if unwritten:  # the value is out already
         hint = "make room, or name another file: --trace FILE"
@@ -450,14 +454,27 @@ def _find_pauses(settings: Settings, has_person: bool, is_kept: bool) -> frozens
 
 def close_storage(settings: Settings, storage: "StoredJournal") -> None:
     """Close the store. Print how to go on with a run that was interrupted."""
-    run = storage.run
+    kept = None if storage.run is None else storage.opened
     storage.close()
-    if run is None or storage.has_ended or settings.quiet:
+    if kept is None or storage.has_ended or storage.is_off or settings.quiet:
         return
     from sexplang.hosts.settings.store_options import describe_cost, describe_interruption
 
     with suppress(OSError):  # the terminal may be gone
-        say(describe_interruption(run, storage.replies, describe_cost(storage)))
+        say(describe_interruption(*kept, storage.replies, describe_cost(storage)))
+
+
+def _find_resumption(storage: "StoredJournal", outcome: "Outcome") -> str | None:
+    """Return the line that says how to go on with a run that has failed; None for another one."""
+    from sexplang.hosts.terminal.show import draw_hidden
+    from sexplang.machine import Failed
+
+    is_failed = isinstance(outcome, Failed) and outcome.error.fields["reason"] != "cancelled"
+    if not is_failed or storage.is_off or storage.run is None or not storage.replies:
+        return None
+    store, run = storage.opened
+    how = draw_hidden(store.resume_command(run))
+    return f"run {run.id} is kept; when the cause is mended, go on with: {how}"
 
 
 def _list_input_files(settings: Settings, program: Program) -> tuple[str, ...]:

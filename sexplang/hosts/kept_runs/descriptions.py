@@ -1,17 +1,20 @@
 """The words about a run that waits."""
 
 import time
+from contextlib import suppress
 
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.runtime.journal.questions import Question
-from sexplang.runtime.journal.run_store import StoredRun
+from sexplang.runtime.journal.run_store import RunStore, StoredRun
 
 
-def describe_waiting(run: StoredRun, asked: list[Question]) -> list[str]:
+def describe_waiting(store: RunStore, run: StoredRun, asked: list[Question]) -> list[str]:
     """Return the lines that say what a run waits for, and what to type."""
     lines = [f"run {run.id} waits for " + ("an answer:" if len(asked) == 1 else "answers:")]
     if not asked and run.due is None:  # the answers came while it went on
-        return [f"run {run.id} has its answers; go on with: sexplang runs resume {run.id}"]
+        return [
+            f"run {run.id} has its answers; go on with: {draw_hidden(store.resume_command(run))}"
+        ]
     if not asked:
         lines = [f"run {run.id} waits until {describe_time(run.due)}"]
     for each in asked:
@@ -30,5 +33,8 @@ def describe_waiting(run: StoredRun, asked: list[Question]) -> list[str]:
 
 
 def describe_time(at: float | None) -> str:
-    """Return a time of the wall clock, of this place."""
-    return "?" if at is None else time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+    """Return a time of the wall clock, of this place; `?` for one that no calendar has."""
+    if at is not None:
+        with suppress(OverflowError, ValueError, OSError):
+            return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+    return "?"

@@ -7,13 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 from sexplang.hosts.cli.guard import DONE, FAILED
-from sexplang.hosts.kept_runs.stored_runs import open_runs, say_problem
+from sexplang.hosts.kept_runs.stored_runs import build_kept, open_runs, say_problem
 from sexplang.hosts.terminal.show import draw_hidden
+from sexplang.machine import Suspended
 from sexplang.runs.durable_run import BYTES, DAYS, prune
 from sexplang.runs.forked_run import (
     Difference,
     copy_run,
     find_difference,
+    find_outcome,
     fork_run,
     import_run,
 )
@@ -22,6 +24,7 @@ from sexplang.runtime.journal.run_store import RunStore, explain
 from sexplang.runtime.journal.stored_journal import read_rows
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.json.tagged import pack
 from sexplang.terms.values.abbreviation import abbreviate
 
 
@@ -47,10 +50,40 @@ def fork(id: str, at: int, new_id: str | None, path: str | None, *, as_json: boo
             print(json.dumps({"run": made.id, "replies": made.replies}))
         else:
             print(made.id)
-            print(f"go on with: sexplang runs resume {made.id}", file=sys.stderr)
+            print(f"go on with: {draw_hidden(store.resume_command(made))}", file=sys.stderr)
         return DONE
 
     return _with_store(path, work)
+
+
+def show_at(id: str, at: int, path: str | None, *, as_json: bool) -> int:
+    """Print what a run waits for after its first replies; return the exit status."""
+    here = os.getcwd()
+
+    def work(store: RunStore) -> int:
+        run = store.find(id)
+        program, uses = build_kept(store, run)
+        outcome = find_outcome(store, run, program, at, has_tasks=uses)
+        requests = outcome.requests if isinstance(outcome, Suspended) else ()
+        asked = [
+            {"id": each.id, "operation": each.operation, "arguments": pack(each.arguments)}
+            for each in requests
+        ]
+        if as_json:
+            print(json.dumps({"run": run.id, "replies": at, "requests": asked}, ensure_ascii=False))
+            return DONE
+        replies = "1 reply" if at == 1 else f"{at:,} replies"
+        if not isinstance(outcome, Suspended):
+            print(f"after {replies} the run has ended")
+        for each in requests:
+            given = " ".join([each.operation, *[abbreviate(value) for value in each.arguments]])
+            print(draw_hidden(f"after {replies} it asks: ({given}) as {each.id}"))
+        return DONE
+
+    try:
+        return _with_store(path, work)
+    finally:
+        os.chdir(here)
 
 
 def diff(one: str, other: str, path: str | None, *, as_json: bool) -> int:

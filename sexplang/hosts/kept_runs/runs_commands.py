@@ -92,12 +92,17 @@ def _list_runs(every: bool, store: str | None, as_json: bool) -> int:
 
 @runs.command("show", epilog=_RUNS_SHOW_EXAMPLES, short_help="Show what a run has done.")
 @click.argument("run_id", metavar="ID")
+@click.option("--at", type=click.IntRange(0), metavar="N", help="What it asked after N replies.")
 @_STORE_OPTION
 @_JSON_OPTION
-def _show_run(run_id: str, store: str | None, as_json: bool) -> int:
+def _show_run(run_id: str, at: int | None, store: str | None, as_json: bool) -> int:
     """Show a run: its command, its last replies, what was in doubt, and how to go on with it."""
     from sexplang.hosts.kept_runs.stored_runs import show_run
 
+    if at is not None:
+        from sexplang.hosts.kept_runs.run_copies import show_at
+
+        return show_at(run_id, at, store, as_json=as_json)
     return show_run(run_id, store, as_json=as_json)
 
 
@@ -187,7 +192,8 @@ def _report(recording: str, to: str | None, as_json: bool) -> int:
 
     from sexplang.hosts.report import report
 
-    if os.path.exists(recording) or not re.fullmatch(r"[\w.-]{4,64}", recording):
+    is_file = os.path.exists(recording) or recording.endswith(".jsonl")
+    if is_file or not re.fullmatch(r"[\w.-]{1,64}", recording):
         return report(recording, to, as_json=as_json)
     from sexplang.hosts.kept_runs.stored_runs import export
 
@@ -282,11 +288,14 @@ def _collect(days: float | None, most: int | None, store: str | None, as_json: b
     "--places", type=click.IntRange(1, 64), default=4, metavar="N", help="Runs at a time (4)."
 )
 @click.option("--once", is_flag=True, help="End when no run is ready.")
+@click.option(
+    "--as-recorded", is_flag=True, help="With --store: with the permissions that runs began with."
+)
 @_STORE_OPTION
 @click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
-def worker(places: int, once: bool, store: str | None, quiet: bool) -> int:
+def worker(places: int, once: bool, as_recorded: bool, store: str | None, quiet: bool) -> int:
     """Go on with runs whose time has come or that have an answer, until Ctrl-C. What a run prints
     is lost; its value is in `runs show`."""
     from sexplang.hosts.kept_runs.worker import work
 
-    return work(store, places=places, once=once, quiet=quiet)
+    return work(store, as_recorded=as_recorded, places=places, once=once, quiet=quiet)

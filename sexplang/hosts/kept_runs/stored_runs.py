@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -11,16 +10,24 @@ from typing import TYPE_CHECKING, Any
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.cli.output import say_all, say_fault
 from sexplang.hosts.cli.programs import build_program, has_tasks
-from sexplang.hosts.kept_runs.descriptions import describe_waiting
+from sexplang.hosts.kept_runs.descriptions import describe_time, describe_waiting
 from sexplang.hosts.settings.path_arguments import folder_of, source_at
 from sexplang.hosts.settings.run_arguments import Settings, budget_of, make_words
 from sexplang.hosts.settings.store_options import describe_cost, read_command
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.machine import Limits
-from sexplang.runs.durable_run import ResumedRun, default_store, resume_run
+from sexplang.runs.durable_run import ResumedRun, resume_run
 from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.journal.questions import list_questions
-from sexplang.runtime.journal.run_store import WAITING, RunStore, StoredRun, open_store
+from sexplang.runtime.journal.run_store import (
+    WAITING,
+    RunStore,
+    StoredRun,
+    default_store,
+    is_own,
+    is_private,
+    open_store,
+)
 from sexplang.runtime.journal.stored_journal import read_rows
 from sexplang.runtime.models.prices import price_usage
 from sexplang.runtime.refusal import Refusal
@@ -60,20 +67,20 @@ def list_runs(path: str | None, *, all: bool, as_json: bool) -> int:
         print(json.dumps(runs, ensure_ascii=False, indent=2))
         return DONE
     for run in runs:
-        began = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["began"]))
+        began = describe_time(run["began"])[:16]  # without seconds
         replies = f"{run['replies']:,} {'reply' if run['replies'] == 1 else 'replies'}"
         cost = "" if run["usd"] is None else f"  ${run['usd']:.4f}"
-        name = draw_hidden(run["name"])
-        print(f"{run['id']}  {began}  {run['state']:<11}  {replies:>12}  {name}{cost}")
+        line = f"{run['id']}  {began:<16}  {run['state']:<11}  {replies:>12}  {run['name']}{cost}"
+        print(draw_hidden(line))
     if not runs:
-        say("no runs are kept of this folder" + ("" if all else "; --all lists those of all"))
+        say("no runs are kept" + ("" if all else " of this folder; --all lists those of all"))
     return DONE
 
 
 def _plain(store: RunStore, run: StoredRun) -> dict[str, Any]:
     is_dead = run.state == "running" and not store.is_alive(run)
     replies, tokens, usd = run.replies, run.tokens, None
-    if is_dead or run.state in ("interrupted", "failed"):  # others are not read: that takes time
+    if run.state in ("running", "interrupted", "failed"):  # others are not read: that takes time
         with suppress(Refusal):
             found = read_rows(store, run)
             replies, tokens, usd = found.replies, found.tokens, price_usage(found.usage)
@@ -100,16 +107,22 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
             found = read_rows(store, run, whole=True)
             told = _plain(store, run) | {"usd": price_usage(found.usage)}
             asked = list_questions(store, run)
+            how = store.describe_resumption(run)
         finally:
             store.close()
-        words = make_words(read_command(run)[0])
+        words = make_words(read_command(run)[0]) if run.has_command else []
     except (Refusal, Diagnostics) as problem:
         return say_problem(problem)
     except (ValueError, TypeError, KeyError):
         words = ["sexplang", "run"]
+    begun = []
+    if told["state"] == "interrupted":
+        times = found.list_begun().items()
+        begun = [{"id": id, "began": at, "clock": clock} for id, (clock, at, _) in times]
     told |= {
         "command": words,
         "rows": [row.plain() for row in found.rows],
+        "begun": begun,
         "doubts": found.doubts,
         "questions": [each.plain() for each in asked],
         "value": run.value,
@@ -120,7 +133,8 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
         return DONE
     from shlex import join
 
-    print(f"{told['id']}  {told['state']}  {draw_hidden(join(told['command']))}")
+    begun_with = join(told["command"]) or f"{run.name}, begun from Python"
+    print(f"{told['id']}  {told['state']}  {draw_hidden(begun_with)}")
     replies = f"{told['replies']:,} {'reply' if told['replies'] == 1 else 'replies'}"
     cost = describe_cost(found) or "0 tokens"
     print(f"in {draw_hidden(told['project'])}, {replies}, {cost}")
@@ -129,15 +143,17 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
     for row in found.rows[-_SHOWN:]:
         end = "failed" if row.failed else "answered"
         print(f"  {row.id:<10} {row.operation:<14} {end}  after {row.clock:,.1f} s")
+    for each in begun:
+        print(f"  {each['id']:<10} begun, and not answered  after {each['clock']:,.1f} s")
     if run.value:
         print(f"value: {draw_hidden(run.value)}")
     for each in found.doubts:
         what = "performed again" if each["decision"] == "safe" else "not performed again"
         print(f"  in doubt: {each['operation']} ({each['id']}), {what}")
     if run.state == WAITING:
-        print("\n".join(describe_waiting(run, [each for each in asked if each.is_open])))
+        print("\n".join(describe_waiting(store, run, [each for each in asked if each.is_open])))
     if told["state"] in ("interrupted", "failed"):
-        print(f"resume with: sexplang runs resume {run.id}")
+        print(draw_hidden(how))
     return DONE
 
 
@@ -169,9 +185,9 @@ def resume(
         return say_problem(problem)
     try:
         run = store.find(id)
-        settings, text = read_command(run)
-        if not (as_recorded or (_is_own(store) and run.owner is None)):
-            return _ask_for_words(run, settings)
+        settings, text = _read_command(store, run)
+        if not (as_recorded or (is_own(store.path) and run.owner is None)):
+            return _ask_for_words(store, run, settings)
         if accepts_changes and text is None and not settings.task:
             os.chdir(run.project)
             decided = evolve(
@@ -242,32 +258,46 @@ def export(id: str, to: str) -> int:
         store = open_runs(None)
         try:
             run = store.find(id)
-            inputs = read_terms(json.loads(run.header), ()).inputs
-            _, _, program, _ = _build(run, *read_command(run), inputs)
-            export_run(store, run, program, to, has_tasks=has_tasks(program))
+            program, uses_tasks = build_kept(store, run)
+            export_run(store, run, program, to, has_tasks=uses_tasks)
         finally:
             os.chdir(here)
             store.close()
     except (Refusal, Diagnostics, Fault) as problem:
         return say_problem(problem)
-    except (OSError, ValueError, TypeError, KeyError):
-        hint = "run the program again; sexplang runs list shows other runs"
-        title = f"the command of run {id} cannot be repeated"
-        return say_problem(Diagnostics([Diagnostic("bad-store", title, hint=hint)]))
     return DONE
 
 
-def _is_own(store: RunStore) -> bool:
-    own = default_store()
-    return own is not None and os.path.realpath(own) == os.path.realpath(store.path)
+def build_kept(store: RunStore, run: StoredRun) -> tuple[Program, bool]:
+    """Return the program of a run, built in the folder where it began, and whether it has tasks.
+    The working folder is changed. Raises Diagnostics or Fault."""
+    try:
+        inputs = read_terms(json.loads(run.header), ()).inputs
+        _, _, program, _ = _build(run, *_read_command(store, run), inputs)
+    except (OSError, ValueError, TypeError, KeyError):
+        hint = "run the program again; sexplang runs list shows other runs"
+        title = f"the command of run {run.id} cannot be repeated"
+        raise Diagnostics([Diagnostic("bad-store", title, hint=hint)]) from None
+    return program, has_tasks(program)
 
 
-def _ask_for_words(run: StoredRun, settings: Settings) -> int:
+def _read_command(store: RunStore, run: StoredRun) -> tuple[Settings, str | None]:
+    """Return the settings and the text of a stored run. Raises Diagnostics for one that was begun
+    from Python; ValueError, TypeError or KeyError for one that is damaged."""
+    if not run.has_command:
+        title = f"the run {run.id} was begun from Python, and has no command"
+        raise Diagnostics([Diagnostic("bad-input", title, hint=store.describe_resumption(run))])
+    return read_command(run)
+
+
+def _ask_for_words(store: RunStore, run: StoredRun, settings: Settings) -> int:
     """Say what a store that is not the person's own would let a run do."""
     from shlex import join
 
     words = draw_hidden(join(make_words(settings)))
-    say(f"this store is not your own; its run {run.id} was begun with: {words}")
+    why = "this store is not your own"
+    why += "" if is_private(store.path) else ", or others can write it or its folder"
+    say(f"{why}; its run {run.id} was begun with: {words}")
     say("to give it the same permissions and models, type --as-recorded too")
     return MISUSE
 
@@ -289,8 +319,14 @@ def _say_resumed(resumed: ResumedRun) -> None:
         name = f"{each.request.operation} ({each.request.id})"
         paid = "; if it was answered before, it is paid twice"
         extra = paid if each.request.operation == "model" else ""
-        what = "not performed again" if each.decision == "never" else f"performed again{extra}"
+        what = (
+            "not to be performed again"
+            if each.decision == "never"
+            else f"to be performed again{extra}"
+        )
         print(f"  in doubt: {name}, {what}", file=sys.stderr)
+    for word in resumed.misfits:
+        print(f"  {draw_hidden(word)} fits no request in doubt", file=sys.stderr)
 
 
 def say_problem(problem: Refusal | Diagnostics | Fault) -> int:

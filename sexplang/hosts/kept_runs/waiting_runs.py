@@ -11,6 +11,7 @@ from sexplang.hosts.kept_runs.descriptions import describe_waiting
 from sexplang.hosts.kept_runs.stored_runs import open_runs, resume, say_problem
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.settings.store_options import read_table
+from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.runtime.driver.requests import Performers
 from sexplang.runtime.driver.waits import Paused
 from sexplang.runtime.journal.questions import (
@@ -39,7 +40,7 @@ def say_waiting(settings: Settings, storage: StoredJournal, since: float) -> int
         document = {"status": "waiting", "run": run.id, "questions": told, "due": run.due}
         print(json.dumps(document, ensure_ascii=False))
     if not settings.quiet:
-        print("\n".join(describe_waiting(run, asked)), file=sys.stderr)
+        print("\n".join(describe_waiting(store, run, asked)), file=sys.stderr)
     hook = read_table(settings).get("on-question")
     for each in asked:
         if hook and each.opened >= since:
@@ -112,6 +113,7 @@ def answer_run(
         try:
             question = answer_question(store, store.find(id), _read(given), request)
             left = _count_open(store, question.run)
+            how = store.resume_command(store.find(question.run))
         finally:
             store.close()
     except (Refusal, Diagnostics) as problem:
@@ -122,7 +124,7 @@ def answer_run(
         more = f"; {left} more to answer" if left else ""
         print(f"answered {question.run} {question.request}{more}", file=sys.stderr)
         if not goes_on:
-            print(f"go on with: sexplang runs resume {question.run}", file=sys.stderr)
+            print(f"go on with: {draw_hidden(how)}", file=sys.stderr)
     if not goes_on:
         return DONE
     return resume(question.run, path, (), (), as_recorded=False, as_json=as_json, quiet=False)

@@ -16,10 +16,14 @@ INTERVAL = 1.0
 """Seconds between two looks at the store."""
 
 
-def work(path: str | None, *, places: int, once: bool, quiet: bool) -> int:
+def work(path: str | None, *, as_recorded: bool, places: int, once: bool, quiet: bool) -> int:
     """Go on with runs that are ready, at most `places` at a time, each in a process of its own,
-    until it is interrupted; with `once` until none is ready. Return the exit status."""
+    until it is interrupted; with `once` until none is ready. A run that is refused is left alone.
+    Return the exit status."""
     begun: dict[str, subprocess.Popen[bytes]] = {}
+    refused: set[str] = set()
+    words = [] if path is None else ["--store", os.path.abspath(path)]
+    words += ["--as-recorded"] if as_recorded else []
     try:
         store = open_runs(path)
         try:
@@ -28,11 +32,12 @@ def work(path: str | None, *, places: int, once: bool, quiet: bool) -> int:
                     if process.poll() is not None:
                         del begun[id]
                         _say(f"run {id} {_ENDS.get(process.returncode, 'has failed')}", quiet)
-                waiting = [run for run in store.runs() if run.id not in begun]
+                        refused |= {id} if process.returncode not in _ENDS else set()
+                waiting = [run for run in store.runs() if run.id not in {*begun, *refused}]
                 ready = [run for run in waiting if is_ready(store, run)]
                 for run in ready[::-1][: places - len(begun)]:
                     _say(f"run {run.id} goes on", quiet)
-                    begun[run.id] = _begin(run.id, store.path)
+                    begun[run.id] = _begin(run.id, words)
                 if once and not begun:
                     return DONE
                 time.sleep(INTERVAL / 20 if begun and once else INTERVAL)
@@ -46,14 +51,9 @@ def work(path: str | None, *, places: int, once: bool, quiet: bool) -> int:
 _ENDS = {0: "is done", 3: "waits again"}
 
 
-def _begin(id: str, path: str) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-m", "sexplang", "runs", "resume", id, "--quiet"]
-    return subprocess.Popen(
-        command,
-        env={**os.environ, "SEXPLANG_STORE": path},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-    )
+def _begin(id: str, words: list[str]) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", "sexplang", "runs", "resume", id, "--quiet", *words]
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
 
 def _end(begun: "dict[str, subprocess.Popen[bytes]]") -> None:

@@ -101,6 +101,21 @@ def sum_entries(recording: Recording) -> Run:
     return run
 
 
+def sum_doubts(run: Run) -> Sum:
+    """Return what calls of a model that were in doubt may have cost beside the sums: each time as
+    much as its reply cost. `usd` is None if one has no reply or no known price."""
+    rows = {each.row.id: each for each in run.recording.rows if each.row is not None}
+    total = Sum()
+    for doubt in run.recording.doubts:
+        if doubt["operation"] == "model":
+            entry = rows.get(doubt["id"])
+            if entry is None or entry.error is not None:
+                total.add(Sum(calls=1, usd=None))
+            else:
+                total.add(run.sums[entry.number])
+    return total
+
+
 def _own(entry: Entry, price: Any) -> Sum:
     row = entry.row or entry.part
     if entry.row is not None:
@@ -162,7 +177,7 @@ def around(entry: Entry) -> Iterator[Entry]:
 def as_data(run: Run) -> str:
     """Return the rows as one JSON document; lone surrogates are escaped."""
     rows = [_plain(run, each) for each in run.recording.rows]
-    total = run.sums[run.root.number]
+    total, doubtful = run.sums[run.root.number], sum_doubts(run)
     text = dump(
         {
             "run": run.recording.run,
@@ -176,6 +191,12 @@ def as_data(run: Run) -> str:
             "uncounted": total.uncounted,
             "usd": total.usd,
             "doubts": list(run.recording.doubts),
+            "doubtful": {
+                "calls": doubtful.calls,
+                "tokens_in": doubtful.tokens_in,
+                "tokens_out": doubtful.tokens_out,
+                "usd": doubtful.usd,
+            },
             "rows": rows,
         }
     )

@@ -8,7 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sexplang.hosts.report.conversation import SAYING, conversation, data, error_of, turn
-from sexplang.hosts.report.entries import Run, model_in_program, model_of, model_of_host
+from sexplang.hosts.report.entries import (
+    Run,
+    Sum,
+    model_in_program,
+    model_of,
+    model_of_host,
+    sum_doubts,
+)
 from sexplang.hosts.report.graph import draw, graph, mermaid
 from sexplang.hosts.report.markup import Html, digest, inline_json, start, tag
 from sexplang.runtime.journal.recording_reader import Entry
@@ -73,6 +80,12 @@ def _describe_doubt(doubt: dict[str, str]) -> str:
     return f"{doubt['operation']} ({doubt['id']}) {again}{paid}"
 
 
+def _describe_bill(doubtful: Sum) -> str:
+    calls = f"{doubtful.calls:,} {'call' if doubtful.calls == 1 else 'calls'} of a model"
+    usd = "not known" if doubtful.usd is None else f"{doubtful.usd:.4f}"
+    return f"{calls}, tokens {doubtful.tokens_in:,}, {doubtful.tokens_out:,}, US dollars {usd}"
+
+
 def _top(run: Run) -> Iterator[Html]:
     total = run.sums[run.root.number]
     began = datetime.fromtimestamp(run.root.began, UTC)
@@ -95,6 +108,9 @@ def _top(run: Run) -> Iterator[Html]:
         facts["models"] = "; ".join(others)
     if run.recording.doubts:
         facts["in doubt"] = "; ".join(map(_describe_doubt, run.recording.doubts))
+        doubtful = sum_doubts(run)
+        if doubtful.calls:
+            facts["maybe paid beside"] = _describe_bill(doubtful)
     yield tag("h1", run.root.name)
     yield tag("dl", *[tag("div", tag("dt", key), tag("dd", fact)) for key, fact in facts.items()])
     if run.root.error is not None:

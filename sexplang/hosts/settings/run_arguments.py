@@ -242,9 +242,12 @@ def make_words(settings: Settings) -> list[str]:
 def check_files(settings: Settings) -> None:
     """Raise Diagnostics if the recording or the trace has an empty name, or both have the same."""
     record, trace = settings.record, settings.trace
-    if settings.run_id is not None and not re.fullmatch(r"[\w.-]{1,64}", settings.run_id):
-        title = "--run-id takes at most 64 letters, digits, `-`, `_` and `.`"
-        raise Diagnostics([Diagnostic("bad-input", title, hint="for example --run-id night-12")])
+    if settings.run_id is not None:
+        from sexplang.runtime.journal.run_store import RUN_ID, RUN_ID_WORDS
+
+        if not RUN_ID.fullmatch(settings.run_id):
+            title, hint = f"--run-id takes {RUN_ID_WORDS}", "for example --run-id night-12"
+            raise Diagnostics([Diagnostic("bad-input", title, hint=hint)])
     if settings.no_record and (settings.store or settings.run_id):
         title = "--no-record keeps no run, and --store and --run-id keep one"
         raise Diagnostics([Diagnostic("bad-input", title, hint="leave out one of them")])

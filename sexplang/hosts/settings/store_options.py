@@ -9,11 +9,18 @@ from typing import Any
 from sexplang.hosts.settings.configuration import OWN_HINT, sections, wrong
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
-from sexplang.runs.durable_run import BYTES, DAYS, Keeping, default_store, keep_run
-from sexplang.runtime.journal.run_store import RunStore, StoredRun
+from sexplang.runs.durable_run import BYTES, DAYS, Keeping, keep_run
+from sexplang.runtime.journal.run_store import (
+    INTERRUPTED,
+    RUNNING,
+    RunStore,
+    StoredRun,
+    default_store,
+)
 from sexplang.runtime.journal.stored_journal import StoredJournal, StoredRows, read_rows
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import attributes
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source
 
 _UNKEPT = frozenset(
@@ -29,9 +36,13 @@ def make_storage(settings: Settings, source: Source, run_id: str) -> StoredJourn
     Diagnostics."""
     path = settings.store or default_store()
     said = read_table(settings)
-    if settings.no_record or path is None:
+    if settings.no_record:
         return None
-    if not said.get("keep", True) and not (settings.store or settings.run_id):
+    if path is None or not (said.get("keep", True) or settings.store):
+        if settings.run_id:
+            title = "--run-id names a run that is kept, and runs are not kept here"
+            hint = "name a store: --store FILE, or leave out --run-id"
+            raise Diagnostics([Diagnostic("bad-input", title, hint=hint)])
         return None
     days = said.get("days", DAYS)
     keeping = Keeping(
@@ -100,20 +111,21 @@ def _tell_opened(store: RunStore, run: StoredRun, days: float) -> None:
             file=sys.stderr,
         )
     before = store.find_before(run)
-    if before is None or before.state in ("done", "failed") or store.is_alive(before):
+    if before is None or before.state not in (RUNNING, INTERRUPTED) or store.is_alive(before):
         return
     replies, cost = before.replies, f"{before.tokens:,} tokens" if before.tokens else ""
     with suppress(Refusal):  # a process that was killed had no time to count
         found = read_rows(store, before)
         replies, cost = found.replies, describe_cost(found)
-    print(f"note: {describe_interruption(before, replies, cost)}", file=sys.stderr)
+    print(f"note: {describe_interruption(store, before, replies, cost)}", file=sys.stderr)
 
 
-def describe_interruption(run: StoredRun, replies: int, cost: str) -> str:
+def describe_interruption(store: RunStore, run: StoredRun, replies: int, cost: str) -> str:
     """Return the line about an interrupted run."""
     told = f" after {replies:,} {'reply' if replies == 1 else 'replies'}" if replies else ""
     paid = f" ({cost})" if cost else ""
-    return f"run {run.id} was interrupted{told}{paid}; resume with: sexplang runs resume {run.id}"
+    how = draw_hidden(store.describe_resumption(run))
+    return f"run {run.id} was interrupted{told}{paid}; {how}"
 
 
 def describe_cost(kept: StoredJournal | StoredRows) -> str:

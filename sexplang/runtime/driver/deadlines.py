@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from time import monotonic
 from typing import Any
 
-from sexplang.machine import Pause, Slice, Suspended, state_of
+from sexplang.machine import Failed, Outcome, Pause, Slice, Suspended, state_of
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import define, evolve, field
 from sexplang.terms.effect import Request
@@ -114,6 +114,15 @@ def is_midway(outcome: Suspended) -> bool:
     """Whether only the end of its slice has stopped a run."""
     pause = state_of(outcome).pause
     return pause is not None and pause.rest is not None
+
+
+def was_cancelled(outcome: Outcome) -> bool:
+    """Whether a run ends because it was cancelled."""
+    if isinstance(outcome, Suspended):
+        error = state_of(outcome).scheduler.failing
+    else:
+        error = outcome.error if isinstance(outcome, Failed) else None
+    return error is not None and error.fields.get("reason") == "cancelled"
 
 
 # -- The clock of a preview -----------------------------------------------------------------------

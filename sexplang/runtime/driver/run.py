@@ -22,7 +22,7 @@ from sexplang.machine import (
     state_of,
 )
 from sexplang.runtime.driver.current_request import PERFORMED, AttemptHistory
-from sexplang.runtime.driver.deadlines import Deadlines, is_midway
+from sexplang.runtime.driver.deadlines import Deadlines, is_midway, was_cancelled
 from sexplang.runtime.driver.events import Finished, Queued, Started, Withdrawn
 from sexplang.runtime.driver.requests import (
     PLAIN_CLASSES,
@@ -83,6 +83,8 @@ class Run:
     deadlines: Deadlines = field(factory=lambda: Deadlines(no_timer))
     abandoned: bool = False
     """Whether the run was cancelled from outside."""
+    _is_cancelled: bool = False
+    """Whether the journal has the row of the cancellation."""
     awaitables: list[tuple[Request, Any]] = field(factory=list)
     """Awaitable replies that the event loop has not taken over yet."""
     withdrawn: list[str] = field(factory=list)
@@ -277,8 +279,7 @@ class Run:
         self.abandoned = True
         after = self.outcome
         if isinstance(after, Suspended):
-            with suppress(Refusal):  # cleanup matters more than its recording
-                self.journal.append(make_cancellation_row())
+            self._note_cancellation()
             after = after.cancel(so_far=self._partial_reply, slice=self.deadlines.slice)
         begun, queued = dict(self._open), dict(self._queue.calls)
         self._discard_open()
@@ -314,7 +315,16 @@ class Run:
     def give_up(self) -> None:
         """End the run at once, without further cleanup."""
         if isinstance(self.outcome, Suspended):
+            self._note_cancellation()
             self._end(None)
+
+    def _note_cancellation(self) -> None:
+        """Append the row of the cancellation, once. A second interruption may come before it is
+        there: without it, the rows of what was withdrawn would belong to the reply before."""
+        if not self._is_cancelled:
+            with suppress(Refusal):  # cleanup matters more than its recording
+                self.journal.append(make_cancellation_row())
+            self._is_cancelled = True
 
     def _stop(self, error: Record) -> None:
         """End the run with an error, because a reply cannot be recorded and so must not be
@@ -466,7 +476,8 @@ class Run:
             else:
                 self.outcome = Failed(refusal.error)
             return False
-        if isinstance(self.outcome, Suspended) and self._pause is None:
+        is_whole = self._pause is None and not self._is_cancelled
+        if isinstance(self.outcome, Suspended) and is_whole:  # a cancellation is cut off
             self.journal.snap(self.outcome, monotonic() - self._since)
         return True
 
@@ -532,6 +543,8 @@ class Run:
         else:
             self._pause = None
         gone = after.withdrawn
+        if self.interrupt.pressed and was_cancelled(after):  # while it computed
+            self._note_cancellation()
         if gone or self.in_flight.withdrawal_rows:
             over = [self._open[id].request for id in gone if id in self._open]
             for each in self.in_flight.make_withdrawal_rows([*over, *self._queue.find_new(gone)]):

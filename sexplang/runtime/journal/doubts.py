@@ -6,9 +6,10 @@ A request is in doubt if it has an intent of another boot and no row.
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args
 
-from sexplang.runtime.journal.stored_journal import Begun
+from sexplang.runtime.journal.rows import digest as make_digest
+from sexplang.runtime.journal.stored_journal import Begun, CutRequest
 from sexplang.runtime.refusal import Refusal, make_task_failure
-from sexplang.terms.classes.node import frozen
+from sexplang.terms.classes.node import define, frozen
 from sexplang.terms.effect import Request
 
 Decision = Literal["safe", "ask", "never"]
@@ -70,13 +71,51 @@ def find_doubts(
     )
 
 
+def find_misfits(requests: Iterable[Request], words: Iterable[str]) -> tuple[str, ...]:
+    """Return a person's words that name none of the requests."""
+    named = {"*"}
+    for each in requests:
+        named |= {each.id, *_names_of(each)}
+    return tuple([word for word in words if word not in named])
+
+
+def _names_of(request: Request) -> list[str]:
+    """Return the tool, if it is one, and the operation."""
+    if request.operation == "tool" and request.arguments:
+        return [f"tool:{request.arguments[0]}", request.operation]
+    return [request.operation]
+
+
+@define(eq=False)
+class LaterDoubts:
+    """Requests that were made after the reply that ended a run, by id, and are made again when the
+    run ends in the same way: those of `finally` bodies."""
+
+    made: dict[str, CutRequest]
+    replay: Mapping[str, Decision]
+    declared: Mapping[str, Decision]
+    never: set[str]
+    """The ids of requests that are not performed."""
+
+    def find(self, request: Request) -> dict[str, Any] | None:
+        """Return what is said of a request that begins; None if it was not made before."""
+        if request.id not in self.made or request.operation in INSIDE:
+            return None
+        digest, began = self.made[request.id]
+        if digest not in (None, make_digest(request.operation, request.arguments)):
+            return None
+        del self.made[request.id]
+        is_never = decide(request, self.replay, self.declared) == "never"
+        if is_never:
+            self.never.add(request.id)
+        return Doubt(request, began, "never" if is_never else "safe").plain()
+
+
 def decide(
     request: Request, replay: Mapping[str, Decision], declared: Mapping[str, Decision]
 ) -> Decision:
     """Return what happens to a request in doubt."""
-    names = [request.operation]
-    if request.operation == "tool" and request.arguments:
-        names.insert(0, f"tool:{request.arguments[0]}")
+    names = _names_of(request)
     for name in (request.id, *names, "*"):
         if name in replay:
             return replay[name]
@@ -92,7 +131,7 @@ def make_doubt_error(request: Request) -> Refusal:
     return make_task_failure(
         "in-doubt",
         "in-doubt",
-        f"`{operation}` was begun before the run was killed, and may have been performed",
-        hint="look whether it was; if not, resume with --again ID",
+        f"`{operation}` was begun before the run ended, and may have been performed",
+        hint="look whether it was; if not, resume with --again REQUEST",
         operation=operation,
     )

@@ -159,7 +159,7 @@ def answer_question(
                 f"the run {run.id} has ended: nothing waits for an answer",
                 hint=f"sexplang runs show {run.id} tells how it ended",
             )
-        question = _find(run, list_questions(store, run), request)
+        question = _find(store, run, request)
         given, at = question.read(value), time()
         store.db.execute(
             "update questions set answer = ?, answered = ? where run = ? and request = ?",
@@ -170,7 +170,8 @@ def answer_question(
     )
 
 
-def _find(run: StoredRun, questions: list[Question], request: str | None) -> Question:
+def _find(store: RunStore, run: StoredRun, request: str | None) -> Question:
+    questions = list_questions(store, run)
     waiting = [each for each in questions if each.is_open]
     if request is None:
         if len(waiting) == 1:
@@ -187,7 +188,7 @@ def _find(run: StoredRun, questions: list[Question], request: str | None) -> Que
         raise refuse(
             "answered-already",
             f"the question {said.request} of run {run.id} was answered: {text(said.answer)}",
-            hint=f"go on with the run: sexplang runs resume {run.id}",
+            hint=f"go on with the run: {store.resume_command(run)}",
             answer=said.answer,
         )
     if found and found[-1].is_open:

@@ -48,7 +48,8 @@ class Row:
         return self.read_usage()[1]
 
     def read_usage(self) -> tuple[str | None, dict[str, Value]]:
-        """Return the model and the usage."""
+        """Return the model and the usage. A reply that an earlier run has paid has no attempts, and
+        no usage."""
         said = self.reply if self.operation in _USAGE_OPERATIONS else None
         if self.failed and isinstance(said, Record):
             said = said.fields.get("details")
@@ -57,7 +58,7 @@ class Row:
         name, usage = said.get("model"), said.get("usage")
         usage = usage if isinstance(usage, dict) else {}
         is_said = isinstance(name, str) and name and (usage or not self.failed)
-        return name if is_said else None, usage
+        return name if is_said else None, usage if self.attempts else {}
 
     def plain(self) -> dict[str, Any]:
         """Return the row as data for a recording."""

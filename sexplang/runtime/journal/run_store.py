@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from sexplang.guards.secrets import redact_text
 from sexplang.runtime.journal.rows import LONE
-from sexplang.runtime.refusal import refuse
-from sexplang.terms.classes.node import define, field, frozen
+from sexplang.runtime.refusal import Refusal, refuse
+from sexplang.terms.classes.node import define, evolve, field, frozen
 
 if TYPE_CHECKING:
     import sqlite3  # loaded when a run does something that is worth keeping
@@ -71,6 +71,10 @@ RUNNING, WAITING, INTERRUPTED = "running", "waiting", "interrupted"
 DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
 """The states of a run that is over. A failed one can be resumed."""
 
+UNKEPT = "unkept"
+"""The state of a run that went on when the store had failed: the store does not know what it did
+then."""
+
 
 @frozen
 class StoredRun:
@@ -95,6 +99,11 @@ class StoredRun:
     """The time at which a waiting run goes on without an answer."""
     value: str | None
     """The value of a run that is done, as source."""
+
+    @property
+    def has_command(self) -> bool:
+        """Whether the run was begun on the command line."""
+        return self.command != "{}"
 
 
 _COLUMNS = (
@@ -125,10 +134,12 @@ class RunStore:
         """Add a run and lock it. Raises a Refusal `run-exists`."""
         id, project, name = map(_encodable, (id, project, name))
         if not self.lock(id):
-            raise refuse_busy(id)
+            raise self._refuse_id(id) or refuse_busy(id)
         from sqlite3 import IntegrityError
 
         with explain(self.path):
+            with suppress(OSError):  # of an earlier file with this name
+                os.unlink(self._lock_path(id) + _UNKEPT_END)
             try:
                 self.db.execute(
                     "insert into runs (id, project, name, command, header, state, began, owner) "
@@ -137,12 +148,20 @@ class RunStore:
                 )
             except IntegrityError:
                 self.unlock(id)
-                raise refuse(
+                raise (self._refuse_id(id) or refuse_busy(id)) from None
+        return self.find(id)
+
+    def _refuse_id(self, id: str) -> Any:
+        """Return the refusal of an id that a run of the store has; None if no run has it."""
+        with suppress(Refusal):
+            found = self.find(id)
+            if found.id == id:
+                return refuse(
                     "run-exists",
                     f"the store has a run {id} already",
-                    hint=f"go on with it: sexplang runs resume {id}; or give another id",
-                ) from None
-        return self.find(id)
+                    hint=f"{self.describe_resumption(found)}; or give another id",
+                )
+        return None
 
     def find(self, id: str) -> StoredRun:
         """Return a run by its id, or by the beginning of one. Raises a Refusal `unknown-run`."""
@@ -153,13 +172,14 @@ class RunStore:
                 f"select {_COLUMNS} from runs where {wanted} order by id = ? desc limit 2",
                 (id,) * 5,
             ).fetchall()
-        runs = [StoredRun(*each) for each in found]
+        runs = [self._make(*each) for each in found]
         if not runs or (len(runs) > 1 and runs[0].id != id):
             words = "has several runs that begin with" if runs else "has no run"
             raise refuse(
                 "unknown-run",
                 f"the store {words} {id}",
-                hint="sexplang runs list shows those of this project; --all those of every project",
+                hint="the beginning of an id needs four characters; sexplang runs list shows the "
+                "runs of this project, --all those of every project",
             )
         return runs[0]
 
@@ -172,13 +192,13 @@ class RunStore:
             told = self.db.execute(
                 f"select {_COLUMNS} from runs {where} order by began desc, n desc", given
             )
-            return [StoredRun(*each) for each in told]
+            return [self._make(*each) for each in told]
 
     def find_old(self, until: float) -> list[StoredRun]:
         """Return the runs that ended, or of which nothing more is known, before a time."""
         with explain(self.path):
             asked = f"select {_COLUMNS} from runs where coalesce(ended, began) < ?"
-            return [StoredRun(*each) for each in self.db.execute(asked, (until,))]
+            return [self._make(*each) for each in self.db.execute(asked, (until,))]
 
     def find_before(self, run: StoredRun) -> StoredRun | None:
         """Return the run of the same command in the same project before this one."""
@@ -188,7 +208,39 @@ class RunStore:
                 "order by n desc limit 1",
                 (run.project, run.command, run.n),
             ).fetchone()
-        return None if found is None else StoredRun(*found)
+        return None if found is None else self._make(*found)
+
+    def _make(self, *columns: Any) -> StoredRun:
+        run = StoredRun(*columns)
+        is_marked = run.state != UNKEPT and os.path.exists(self._lock_path(run.id) + _UNKEPT_END)
+        return evolve(run, state=UNKEPT) if is_marked else run
+
+    def mark_unkept(self, run: StoredRun) -> None:
+        """Say that a run goes on without the store. The name of its lock file says it too: the
+        store may have no room."""
+        path = self._lock_path(run.id)
+        with suppress(OSError):
+            os.rename(path, path + _UNKEPT_END)
+        with suppress(Refusal), explain(self.path):
+            self.db.execute("update runs set state = ? where n = ?", (UNKEPT, run.n))
+
+    def resume_command(self, run: StoredRun) -> str:
+        """Return the command that resumes a run."""
+        from shlex import join
+
+        own = default_store()
+        is_default = own is not None and os.path.realpath(own) == os.path.realpath(self.path)
+        words = ["sexplang", "runs", "resume", run.id]
+        words += [] if is_default else ["--store", self.path]
+        is_trusted = is_default and is_private(self.path) and run.owner is None
+        return join([*words, *([] if is_trusted else ["--as-recorded"])])
+
+    def describe_resumption(self, run: StoredRun) -> str:
+        """Return what a person does to resume a run."""
+        if run.has_command:
+            return f"resume with: {self.resume_command(run)}"
+        given = f"program, {run.id!r}, store={self.path!r}"
+        return f"resume it from Python: sexplang.resume({given})"
 
     def is_alive(self, run: StoredRun) -> bool:
         """Whether a process drives the run."""
@@ -236,8 +288,9 @@ class RunStore:
                     self.db.execute(f"delete from {table} where run = ?", (run.n,))
                 self.db.execute("delete from runs where n = ?", (run.n,))
         for run in runs:
-            with suppress(OSError):
-                os.unlink(self._lock_path(run.id))
+            for end in ("", _UNKEPT_END):
+                with suppress(OSError):
+                    os.unlink(self._lock_path(run.id) + end)
 
     def size(self) -> int:
         """Return the bytes of the data in the file."""
@@ -267,6 +320,14 @@ class RunStore:
         self.db.close()
 
 
+_UNKEPT_END = "~unkept"
+"""The end of the name of a lock file, which no id has."""
+
+RUN_ID = re.compile(r"\w[\w.-]{0,63}")
+"""The ids that a person may give."""
+
+RUN_ID_WORDS = "at most 64 letters, digits, `-`, `_` and `.`, with a letter, digit or `_` first"
+
 _FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}")
 
 
@@ -274,6 +335,33 @@ def _encodable(text: str) -> str:
     """Return a text that the store can keep. The name of a folder or a file may have bytes that are
     no UTF-8, and credentials."""
     return redact_text(text).encode("utf-8", LONE).decode()
+
+
+def default_store() -> str | None:
+    """Return the path of the person's own store, or None if runs are not to be kept."""
+    said = os.environ.get("SEXPLANG_STORE")
+    if said is not None:
+        return os.path.abspath(said) if said else None
+    home = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    return os.path.join(home, "sexplang", "runs.db")
+
+
+def is_own(path: str) -> bool:
+    """Whether a store is the person's own: it is the default one, and nobody else can write it."""
+    own = default_store()
+    return own is not None and os.path.realpath(own) == os.path.realpath(path) and is_private(path)
+
+
+def is_private(path: str) -> bool:
+    """Whether a file and its folder belong to the person, who alone can write them."""
+    file = os.path.realpath(path)
+    with suppress(OSError):
+        found = [os.stat(each) for each in (file, os.path.dirname(file))]
+        return all(each.st_uid == os.geteuid() and not each.st_mode & _OTHERS for each in found)
+    return False
+
+
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def open_store(path: str, *, must_exist: bool = False) -> RunStore:
@@ -303,6 +391,7 @@ def open_store(path: str, *, must_exist: bool = False) -> RunStore:
 
 def _prepare(db: "sqlite3.Connection", path: str) -> None:
     """Set a connection up, and make the tables of a new file."""
+    db.text_factory = _decode
     identity = _identity(db)
     if identity == (0, 0, 0):
         db.execute("pragma journal_mode = wal")
@@ -328,6 +417,11 @@ def _prepare(db: "sqlite3.Connection", path: str) -> None:
     db.execute("pragma synchronous = full")
 
 
+def _decode(data: bytes) -> str:
+    """Return a text of the store. A damaged one damages its own run alone."""
+    return data.decode("utf-8", "replace")
+
+
 def _migrate(db: "sqlite3.Connection") -> None:
     """Bring a store to this version, as one transaction."""
     db.execute("begin immediate")
@@ -350,10 +444,16 @@ def _identity(db: "sqlite3.Connection") -> tuple[int, int, int]:
 @contextmanager
 def explain(path: str) -> Iterator[None]:
     """Turn an error of SQLite or of a file into a Refusal."""
-    from sqlite3 import DatabaseError
+    from sqlite3 import DatabaseError, IntegrityError
 
     try:
         yield
+    except IntegrityError:
+        raise refuse(
+            "store-failed",
+            f"another process has written to this run in the store {path}",
+            hint="sexplang runs show ID tells how the run stands",
+        ) from None
     except DatabaseError as error:
         is_bad = type(error) is DatabaseError
         raise refuse(

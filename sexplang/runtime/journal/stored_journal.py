@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
+from itertools import takewhile
 from time import monotonic, thread_time, time
 from typing import Any
 
@@ -16,6 +17,7 @@ from sexplang.runtime.journal.rows import ATTEMPT, CANCEL, CUT, LONE, PASSED, Ro
 from sexplang.runtime.journal.run_store import (
     INTERRUPTED,
     RUNNING,
+    UNKEPT,
     WAITING,
     RunStore,
     StoredRun,
@@ -40,7 +42,7 @@ CHEAP = frozenset({"print", "log", "progress", "now", "random", "read-file", "li
 SNAPSHOT_SHARE = 20
 """A snapshot is made when the run has computed so many times as long as making one takes."""
 
-LEAST_SECONDS = 0.05
+LEAST_SECONDS = 0.02
 """Seconds of computing before the first snapshot."""
 
 KINDS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -50,6 +52,9 @@ Usage = dict[str, list[int]]
 
 Begun = tuple[float, float, int]
 """The beginning of a request: the clock of the run, seconds since the epoch, the boot."""
+
+CutRequest = tuple[str | None, float]
+"""The digest of a request, None if not known, and its beginning in seconds since the epoch."""
 
 
 @define(eq=False)
@@ -78,11 +83,17 @@ class StoredJournal:
     replies: int = 0
     tokens: int = 0
     usage: Usage = field(factory=dict)
+    find_doubt: Callable[[Request], dict[str, Any] | None] | None = None
+    """Return what is said of a request that begins and was made before; None of another one."""
     has_ended: bool = False
     """Whether it is said how the run ended."""
+    is_off: bool = False
+    """Whether the run goes on without the store."""
     _terms: Terms | None = None
     _opened: "tuple[RunStore, StoredRun] | None" = None
-    _is_off: bool = False
+    _failure: Refusal | None = None
+    """The failure that ended the run. The store is not tried again: the write that failed may be
+    there or not."""
     _is_worth: bool = False
     """Whether something was begun that is worth keeping."""
     _lines: list[str] = field(factory=list)
@@ -108,6 +119,8 @@ class StoredJournal:
         self._terms = terms
 
     def append(self, row: Row) -> None:
+        if row.operation == CANCEL:  # a resumption goes on before it
+            self.freeze = None
         arguments = pack(row.arguments)
         if row.operation == "model":
             arguments = self._blobs.shorten(arguments, row.arguments)
@@ -134,6 +147,10 @@ class StoredJournal:
         at = time()
         ids = [each.id for each in requests]
         self._is_worth = self._is_worth or requests[0].operation not in CHEAP
+        if self.find_doubt is not None:
+            doubts = [doubt for doubt in map(self.find_doubt, requests) if doubt is not None]
+            if doubts:
+                self.resume({"resumes": self.boot, "rows": None, "at": at, "doubts": doubts})
         self._add({"intends": ids, "clock": clock, "at": at})
         for id in ids:
             self.open.setdefault(id, (clock, at, self.boot))
@@ -155,8 +172,10 @@ class StoredJournal:
         self._add(data)
 
     def commit(self) -> None:
-        if not self._lines or self._is_off or not (self._is_worth or self.boot):
+        if not self._lines or self.is_off or not (self._is_worth or self.boot):
             return
+        if self._failure is not None:
+            raise self._failure
         try:
             store, run = self._open()
             data = compress("\n".join(self._lines).encode("utf-8", LONE))
@@ -183,7 +202,7 @@ class StoredJournal:
         self.commit()
 
     def snap(self, outcome: Any, clock: float) -> None:
-        if monotonic() < self._due or self.freeze is None or self._is_off:
+        if monotonic() < self._due or self.freeze is None or self.is_off:
             return
         if self._opened is None or self._lines:
             return
@@ -199,7 +218,7 @@ class StoredJournal:
         self, outcome: Any, clock: float, questions: Sequence[Request], due: float | None
     ) -> None:
         self.keep()
-        if self._is_off:
+        if self.is_off:
             raise refuse(
                 "store-failed",
                 "the run waits for an answer, and cannot be kept",
@@ -252,7 +271,7 @@ class StoredJournal:
         self.has_ended = True
         with suppress(Refusal):  # the driver has told it
             self.commit()
-        if self._opened is not None and not self._is_off:
+        if self._opened is not None and not self.is_off:
             store, run = self._opened
             try:
                 with explain(store.path), store.transaction():
@@ -277,7 +296,7 @@ class StoredJournal:
                 store.db.execute(
                     "update runs set state = ?, replies = ?, tokens = ? "
                     "where n = ? and state = 'running'",
-                    (INTERRUPTED, *self._counts(), run.n),
+                    (UNKEPT if self.is_off else INTERRUPTED, *self._counts(), run.n),
                 )
             store.close()
             self._opened = None
@@ -287,7 +306,7 @@ class StoredJournal:
         return self.replies, min(self.tokens, _GREATEST)
 
     def _add(self, data: dict[str, Any]) -> None:
-        if not self._is_off:
+        if not self.is_off:
             self._lines.append(dump(redact(data)))
 
     def _open(self) -> tuple[RunStore, StoredRun]:
@@ -299,9 +318,13 @@ class StoredJournal:
     def _fail(self, refusal: Refusal) -> None:
         """Go on without the store, or end the run."""
         if self.on_failure is None:
+            self._failure = refusal
             raise refusal
-        self._is_off = True
+        self.is_off = True
         self._lines.clear()
+        if self._opened is not None:
+            store, run = self._opened
+            store.mark_unkept(run)
         self.on_failure(refusal)
 
 
@@ -350,21 +373,47 @@ class StoredRows:
     usage: Usage = field(factory=dict)
     doubts: list[Any] = field(factory=list)
     """The doubts of earlier resumptions."""
+    cut_off: dict[str, CutRequest] = field(factory=dict)
+    """The requests that began behind the row at which the journal was cut, by id: those of
+    `finally` bodies. The run may come to them again."""
     _closed: dict[str, Begun] = field(factory=dict)
     """The beginnings of the requests with a row."""
+    _places: dict[str, int] = field(factory=dict)
+    """The number of rows when a request began, by its id."""
+
+    def list_begun(self) -> dict[str, Begun]:
+        """Return the beginnings of the requests that were under way when the process ended, or when
+        the run was cancelled."""
+        at = next((at for at, row in enumerate(self.rows) if row.operation == CANCEL), None)
+        if at is None:
+            return dict(self.open)
+        withdrawn = takewhile(lambda row: row.operation == CUT, self.rows[at + 1 :])
+        return {row.id: self._closed[row.id] for row in withdrawn if row.id in self._closed}
 
     def cut(self, kept: int) -> None:
         """Remove the rows from one that ended the run: a cancellation, or a reply. The requests
         that were under way then are open again. That of the reply is over only if it failed."""
         gone = self.rows[kept:]
         del self.rows[kept:]
+        is_cancelled = gone[0].operation == CANCEL
         for row in gone:
             is_over = row is gone[0] and row.failed and not _is_in_doubt(row)
             if is_over:
                 self.failures[row.id] = self.failures.get(row.id, 0) + 1
                 self.pauses.pop(row.id, None)
-            elif row.id in self._closed:
-                self.open[row.id] = self._closed.pop(row.id)
+                continue
+            if row.id not in self._closed:
+                continue
+            begun = self._closed.pop(row.id)
+            if self._places.get(row.id, 0) <= kept:
+                self.open[row.id] = begun
+            elif not is_cancelled:
+                asked = str(row.arguments[0]) if row.operation == CUT else row.digest
+                self.cut_off[row.id] = asked, begun[1]
+        for id in [id for id in self.open if self._places.get(id, 0) > kept]:
+            begun = self.open.pop(id)
+            if not is_cancelled:
+                self.cut_off[id] = None, begun[1]
         self.replies -= sum(row.operation not in NO_REPLIES for row in gone)
         self.tokens -= sum(map(count_tokens, gone))
         for row in gone:
@@ -374,7 +423,9 @@ class StoredRows:
         """Add a line."""
         if "intends" in line:
             for id in line["intends"]:
-                self.open.setdefault(id, (line["clock"], line["at"], self.boots))
+                if id not in self.open:
+                    self.open[id] = line["clock"], line["at"], self.boots
+                    self._places[id] = len(self.rows)
         elif "resumes" in line:
             self.boots = line["resumes"]
             self.doubts += line["doubts"]
@@ -416,8 +467,11 @@ class StoredRows:
 
 
 def _is_in_doubt(row: Row) -> bool:
-    """Whether a request failed because nobody knows whether it was performed."""
-    return isinstance(row.reply, Record) and row.reply.fields.get("reason") == "in-doubt"
+    """Whether a request failed because nobody knows whether it was performed, or was performed and
+    its reply could not be taken."""
+    fields = row.reply.fields if isinstance(row.reply, Record) else {}
+    is_taken = not str(fields.get("message")).startswith(f"the reply to `{row.operation}`: ")
+    return fields.get("reason") == "in-doubt" or not is_taken
 
 
 def read_rows(store: RunStore, run: StoredRun, *, whole: bool = False) -> StoredRows:

@@ -1,0 +1,206 @@
+"""Parked runs on the command line: questions, answers, the worker, forks and copies."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from support.command import SEXPLANG
+
+ASK = '(define-effect (approve what)) [(ask-user "Send it?" ["yes" "no"]) (approve {sum: 3})]'
+WRITE = """
+(define-effect (approve n))
+(define (step n) (begin (run-script "sh" ["-c" "echo $0 >>out" (str n)]) n))
+(list (step 1) (approve 1) (step 2))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "ask.sexp").write_text(ASK)
+    (tmp_path / "p.sexp").write_text(WRITE)
+    return tmp_path
+
+
+def command(folder, *words, **more):
+    env = {**os.environ, "SEXPLANG_STORE": str(folder / "runs.db"), "HOME": str(folder), **more}
+    return subprocess.run(
+        [*SEXPLANG, *words],
+        cwd=folder,
+        env=env,
+        text=True,
+        capture_output=True,
+        timeout=60,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def parked(folder, *words):
+    done = command(folder, "run", "ask.sexp", "--pause", "approve", "--run-id", "r", *words)
+    assert 3 == done.returncode
+    return done
+
+
+def test_a_parked_run_is_answered_and_goes_on(folder):
+    said = parked(folder).stderr
+    assert "run r waits for an answer:\n  0  Send it?  (yes, no)\n" in said
+    assert "answer with: sexplang runs answer r VALUE" in said
+    assert "waiting" in command(folder, "runs", "list").stdout
+
+    wrong = command(folder, "runs", "answer", "r", "maybe")
+    assert (1, True) == (wrong.returncode, "bad-answer" in wrong.stderr)
+    assert 0 == command(folder, "runs", "answer", "r", "1").returncode
+    twice = command(folder, "runs", "answer", "r", "no")
+    assert (1, True) == (twice.returncode, "was answered: yes" in twice.stderr)
+
+    again = command(folder, "runs", "resume", "r")
+    assert 3 == again.returncode
+    assert "(approve {sum: 3})" in again.stderr
+    done = command(folder, "runs", "answer", "r", '{"by": "Ann"}', "--resume")
+    assert (0, '["yes" {by: "Ann"}]\n') == (done.returncode, done.stdout)
+    assert 'value: ["yes" {by: "Ann"}]' in command(folder, "runs", "show", "r").stdout
+    late = command(folder, "runs", "answer", "r", "no")
+    assert (1, True) == (late.returncode, "run-ended" in late.stderr)
+
+
+def test_the_questions_as_json(folder):
+    document = json.loads(parked(folder, "--json").stdout)
+    (question,) = document["questions"]
+    assert ("waiting", "r", None) == (document["status"], document["run"], document["due"])
+    assert ("Send it?", ["yes", "no"]) == (question["question"], question["choices"])
+    shown = json.loads(command(folder, "runs", "show", "r", "--json").stdout)
+    assert [question] == shown["questions"]
+    said = command(folder, "runs", "answer", "r", "yes", "--json")
+    assert "yes" == json.loads(said.stdout)["answer"]
+
+
+def test_answers_from_a_file(folder):
+    (folder / "answers.json").write_text('{"Send it?": "no", "(approve {sum: 3})": 4}')
+    words = ("--pause", "approve", "--answers", "answers.json")
+    done = command(folder, "run", "ask.sexp", *words)
+    assert (0, '["no" 4]\n') == (done.returncode, done.stdout)
+    (folder / "answers.json").write_text("[]")
+    wrong = command(folder, "run", "ask.sexp", *words)
+    assert (2, True) == (wrong.returncode, "it is no JSON object" in wrong.stderr)
+
+
+def test_a_command_is_told_of_each_question(folder):
+    settings = folder / ".config" / "sexplang" / "sexplang.toml"
+    settings.parent.mkdir(parents=True)
+    hook = [sys.executable, "-c", "import sys; open('told', 'a').write(sys.stdin.read() + '\\n')"]
+    settings.write_text(f"[runs]\non-question = {json.dumps(hook)}\n")
+    parked(folder)
+    command(folder, "runs", "resume", "r")  # the same question is told once
+    command(folder, "runs", "answer", "r", "yes", "--resume")
+    told = [json.loads(line)["question"] for line in (folder / "told").read_text().splitlines()]
+    assert ["Send it?", "(approve {sum: 3})"] == told
+
+
+def test_a_run_that_is_not_kept_is_not_parked(folder):
+    lost = command(folder, "run", "ask.sexp", "--no-record")
+    assert (1, True) == (lost.returncode, "no-answer" in lost.stderr)
+    refused = command(folder, "run", "ask.sexp", "--pause", "approve", "--no-record")
+    assert (2, True) == (refused.returncode, "--pause keeps the run" in refused.stderr)
+
+
+def test_a_run_is_cancelled(folder):
+    program = '(try (ask-user "x") (finally (print "cleaned")))'
+    command(folder, "run", "-e", program, "--run-id", "c")
+    done = command(folder, "runs", "cancel", "c")
+    assert "cleaned" in done.stdout
+    assert "cancelled" in command(folder, "runs", "list").stdout
+    for words in (("resume", "c"), ("answer", "c", "yes"), ("cancel", "c")):
+        ended = command(folder, "runs", *words)
+        assert (1, True) == (ended.returncode, "run-ended" in ended.stderr), words
+
+
+def test_a_worker_goes_on_with_what_is_ready(folder):
+    """With runs that have an answer, and not with those whose time has not come."""
+    parked(folder)
+    later = command(folder, "run", "-e", "(wait-until (+ (now) 100))", "--run-id", "w")
+    assert (3, True) == (later.returncode, "run w waits until " in later.stderr)
+    assert 0 == command(folder, "worker", "--once").returncode
+    assert ["waiting", "waiting"] == [each["state"] for each in listed(folder)]
+    command(folder, "runs", "answer", "r", "yes")
+    assert "run r waits again" in command(folder, "worker", "--once").stderr
+    command(folder, "runs", "answer", "r", "5")
+    done = command(folder, "runs", "resume", "--due")
+    assert '["yes" 5]\n' == done.stdout
+    assert "no run is due" in command(folder, "runs", "resume", "--due").stderr
+
+
+def listed(folder):
+    return json.loads(command(folder, "runs", "list", "--json").stdout)
+
+
+def test_a_fork_takes_another_turn(folder):
+    words = ("--pause", "approve", "--allow-run", "sh")
+    assert 3 == command(folder, "run", "p.sexp", "--run-id", "r", *words).returncode
+    assert "f\n" == command(folder, "runs", "fork", "r", "--at", "1", "--run-id", "f").stdout
+    assert 3 == command(folder, "runs", "resume", "f").returncode
+    for id, said in (("r", "yes"), ("f", "no")):
+        done = command(folder, "runs", "answer", id, said, "--resume")
+        assert f"[1 {json.dumps(said)} 2]\n" == done.stdout
+    assert ["1", "2", "2"] == (folder / "out").read_text().split()
+    differs = command(folder, "runs", "diff", "r", "f")
+    assert (1, True) == (differs.returncode, "the same for 1 reply, then:" in differs.stdout)
+    assert 'gave "yes"' in differs.stdout
+    assert 0 == command(folder, "runs", "diff", "r", "r").returncode
+    told = command(folder, "runs", "show", "r", "--at", "1").stdout
+    assert "after 1 reply it asks: (approve 1) as" in told
+    assert "the run has ended" in command(folder, "runs", "show", "r", "--at", "3").stdout
+    none = command(folder, "runs", "fork", "r", "--at", "9")
+    assert (1, True) == (none.returncode, "no-row" in none.stderr)
+
+
+def test_a_run_goes_to_another_store(folder):
+    """What came from elsewhere has no permissions by itself."""
+    words = ("--pause", "approve", "--allow-run", "sh")
+    command(folder, "run", "p.sexp", "--run-id", "r", *words)
+    assert 0 == command(folder, "runs", "export", "r", "r.db").returncode
+    other = {"SEXPLANG_STORE": str(folder / "other.db")}
+    assert "r\n" == command(folder, "runs", "import", "r.db", **other).stdout
+    twice = command(folder, "runs", "import", "r.db", **other)
+    assert (1, True) == (twice.returncode, "run-exists" in twice.stderr)
+    command(folder, "runs", "answer", "r", "yes", **other)
+    assert "run r has failed" in command(folder, "worker", "--once", **other).stderr
+    asked = command(folder, "runs", "resume", "r", **other)
+    assert (2, True) == (asked.returncode, "--as-recorded" in asked.stderr)
+    done = command(folder, "runs", "resume", "r", "--as-recorded", **other)
+    assert '[1 "yes" 2]\n' == done.stdout
+    gone = command(folder, "runs", "gc", "--days", "0", "--json", **other)
+    assert 1 == json.loads(gone.stdout)["removed"]
+
+
+def test_an_edited_run_goes_on(folder):
+    """As far as it asks the same; then with leave."""
+    words = ("--allow-run", "sh")
+    text = '(define (step n) (begin (run-script "sh" ["-c" "echo $0 >>out" (str n)]) n))'
+    program = folder / "e.sexp"
+    program.write_text(f'{text} (map step [1 2]) (raise {{reason: "bug"}})')
+    assert 1 == command(folder, "run", "e.sexp", "--run-id", "r", *words).returncode
+    program.write_text(f"{text} (map step [1 3 4])")
+    differs = command(folder, "runs", "resume", "r", "--again", "*")
+    assert (1, True) == (differs.returncode, "has changed: request 1" in differs.stderr)
+    asked = command(folder, "runs", "resume", "r", "--accept-changes")
+    assert (2, True) == (asked.returncode, 'echo $0 >>out" "3"]) as 1' in asked.stderr)
+    assert ["1", "2"] == (folder / "out").read_text().split()
+    done = command(folder, "runs", "resume", "r", "--accept-changes", "--again", "*")
+    assert "[1 3 4]\n" == done.stdout
+    assert ["1", "2", "3", "4"] == (folder / "out").read_text().split()
+
+
+def test_a_cache_serves_calls_of_models(folder):
+    (folder / "s.json").write_text('[{"task": "say", "reply": "r"}]')
+    program = folder / "m.sexp"
+    text = '(defatom say (params n) (instructions "Say {{n}}"))'
+    program.write_text(f"{text} (print 'hi) (map say [1 2 3])")
+    words = ("run", "m.sexp", "--model", "scripted:s.json")
+    assert "3 calls" in command(folder, *words).stderr
+    program.write_text(f"{text} (print 'hi) (map say [1 2 4 3])")
+    cached = command(folder, *words, "--cache")
+    assert 'hi\n["r" "r" "r" "r"]\n' == cached.stdout
+    rows = json.loads(command(folder, "runs", "show", listed(folder)[0]["id"], "--json").stdout)
+    served = [row["attempts"] for row in rows["rows"] if row["operation"] == "model"]
+    assert [0, 0, 1, 0] == served

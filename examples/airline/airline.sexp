@@ -11,7 +11,7 @@
 
 (define (book-seat booking seat)
   "Books a seat, such as 12A, for a booking."
-  (write-file (str "bookings/" booking ".txt") (str seat "\n"))
+  (write-file (str "bookings/" booking "-seat.txt") (str seat "\n"))
   (str "seat " seat " is booked for " booking))
 
 (defatom triage

@@ -27,7 +27,7 @@
              (model)
              (model)
              (model)
-             (write-file "bookings/LH17.txt" "12A\n")
+             (write-file "bookings/LH17-seat.txt" "12A\n")
              (model)
              (ask-user)])
 

@@ -18,7 +18,7 @@ from sexplang.runtime.journal.questions import (
     Question,
     answer_question,
     list_questions,
-    read_answers,
+    make_answer_finder,
 )
 from sexplang.runtime.journal.run_store import WAITING as IS_WAITING
 from sexplang.runtime.journal.run_store import RunStore, StoredRun
@@ -82,7 +82,7 @@ def take_answers(settings: Settings, storage: StoredJournal, performers: Perform
         return False
     for performer in performers.values():
         if isinstance(performer, Paused):
-            performer.answers = read_answers(questions)
+            performer.find_answer = make_answer_finder(questions)
     storage.go_on()
     return True
 

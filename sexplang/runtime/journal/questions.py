@@ -10,7 +10,15 @@ from time import time
 from typing import Any
 
 from sexplang.guards.secrets import redact
-from sexplang.runtime.journal.run_store import CANCELLED, DONE, FAILED, RunStore, StoredRun, explain
+from sexplang.runtime.journal.run_store import (
+    CANCELLED,
+    DONE,
+    FAILED,
+    WAITING,
+    RunStore,
+    StoredRun,
+    explain,
+)
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.effect import Request
@@ -212,5 +220,7 @@ def _find(store: RunStore, run: StoredRun, request: str | None) -> Question:
     raise refuse(
         "no-question",
         f"the run {run.id} has no question" + (f" {request}" if request else ""),
-        hint=f"sexplang runs show {run.id} tells what it waits for",
+        hint=f"sexplang runs show {run.id} tells what it waits for"
+        if run.state == WAITING
+        else f"it has not come to a question yet: sexplang runs resume {run.id}",
     )

@@ -23,7 +23,7 @@ from sexplang.runtime.journal.doubts import (
     make_doubt_error,
 )
 from sexplang.runtime.journal.fold import find_failure, find_slice, fold
-from sexplang.runtime.journal.questions import Question, list_questions, read_answers
+from sexplang.runtime.journal.questions import Question, list_questions, make_answer_finder
 from sexplang.runtime.journal.redaction import clean
 from sexplang.runtime.journal.rows import CANCEL, LONE, make_cancellation_row
 from sexplang.runtime.journal.run_store import (
@@ -51,7 +51,7 @@ from sexplang.terms.run_terms import RateBook, Terms, read_terms
 from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.text import to_source
-from sexplang.terms.values.value import Fault, Value
+from sexplang.terms.values.value import Fault
 
 DAYS = 30
 BYTES = 1_000_000_000
@@ -167,13 +167,13 @@ class ResumedRun:
         doubt that is not to be repeated fails."""
         table, never = dict(performers), self._later.never
         never |= {each.request.id for each in self.doubts if each.decision == "never"}
-        answers = read_answers(self._questions)
+        find_answer = make_answer_finder(self._questions)
         for operation in {each.operation for each in self._questions}:
             performer = table.get(operation)
             if isinstance(performer, Paused):
-                performer.answers = answers
+                performer.find_answer = find_answer
             elif performer is not None:
-                table[operation] = _answer_first(performer, answers)
+                table[operation] = _answer_first(performer, find_answer)
         doubtful = {each.request.operation for each in self.doubts}
         for operation in table if self._later.made else doubtful:
             performer = table.get(operation)
@@ -187,9 +187,10 @@ class ResumedRun:
         return table
 
 
-def _answer_first(perform: Performer, answers: Mapping[str, Value]) -> Performer:
+def _answer_first(perform: Performer, find_answer: Callable[[Request], Any]) -> Performer:
     def answer_or_perform(request: Request) -> Any:
-        return answers[request.id] if request.id in answers else perform(request)
+        answered = find_answer(request)
+        return perform(request) if answered is None else answered.answer
 
     return answer_or_perform
 

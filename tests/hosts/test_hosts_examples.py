@@ -36,26 +36,29 @@ def test_a_console_block_is_true(line, output, place):
 
 @pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)
 def test_an_example_is_complete_and_checks(folder):
-    """Each has a program, templates and scripted replies; `check --strict` finds nothing, and says
-    what each program needs to be permitted and how often it asks."""
+    """Each has a program; `check --strict` finds nothing, and says what each program needs to be
+    permitted and how often it asks. One that asks a model has templates and scripted replies."""
     programs = sorted(folder.glob("*.sexp"))
     done = sexplang("check", "--strict", *programs, *folder.glob("*.xml"))
 
     assert 0 == done.returncode and "no errors, no warnings" in done.stderr, done.stderr
     told = (": needs --allow-", ": names the model ")
     bounds = [line for line in done.stdout.splitlines() if not any(each in line for each in told)]
-    assert bounds and all("model call" in line for line in bounds), done.stdout
-    assert programs and list(folder.glob("*.xml")) and (folder / "replies.json").is_file()
+    assert programs and all("model call" in line for line in bounds), done.stdout
+    tasks = [path for path in programs if "(defatom " in path.read_text(encoding="utf-8")]
+    has_tasks = bool(tasks or list(folder.glob("*.xml")))
+    has_replies = (folder / "replies.json").is_file()
+    assert has_tasks == has_replies == bool(bounds) == (folder.name != "order")
 
 
-def test_there_are_nine_examples():
+def test_there_are_twelve_examples():
     """One task, many documents, a continuation, a director-evaluator loop, a plan, subagents, rows
-    of CSV with types, dates and amounts, a search by meaning."""
+    of CSV with types, dates and amounts, a search by meaning, and three that wait for people."""
     names = [folder.name for folder in EXAMPLES]
 
-    assert ["continuation", "director-evaluator", "many-documents"] == names[:3]
-    assert ["one-task", "plan", "sales-digest", "search-notes"] == names[3:7]
-    assert ["subagents", "tickets"] == names[7:]
+    assert ["airline", "approval", "continuation", "director-evaluator"] == names[:4]
+    assert ["many-documents", "one-task", "order", "plan"] == names[4:8]
+    assert ["sales-digest", "search-notes", "subagents", "tickets"] == names[8:]
 
 
 @pytest.mark.parametrize(

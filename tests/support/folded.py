@@ -150,10 +150,16 @@ def _drive(store: str, name: str, made: Any, terms: Any, performers: Any) -> dic
     slice = machine.Slice()
     outcome = assembly.begin(made, terms, conceal=silence, slice=slice, book=book)
     witness.advance(outcome)
+    ended = outcome
     if isinstance(outcome, Suspended):
         with suppress(KeyboardInterrupt):
-            drive(outcome, performers(journal), journal=journal, trace=witness)
+            ended = drive(outcome, performers(journal), journal=journal, trace=witness)
     journal.close()  # a run that is said to have ended has no snapshot
+    if not isinstance(ended, Suspended):
+        kept = open_store(store)
+        state = "failed" if isinstance(ended, machine.Failed) else "done"
+        kept.db.execute("update runs set state = ? where id = ?", (state, name))
+        kept.close()
     return witness.states
 
 

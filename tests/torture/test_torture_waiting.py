@@ -8,8 +8,13 @@ import time
 from functools import partial
 
 import pytest
+from support.kill_trials import run_arguments
+from support.killed_programs import generate_program
 
 import sexplang
+from sexplang.runs.forked_run import find_difference, fork_run
+from sexplang.runtime.journal.run_store import open_store
+from sexplang.runtime.journal.stored_journal import read_rows
 
 PROGRAM = """
 (define-effect (approve what))
@@ -140,7 +145,6 @@ def test_a_far_moment_parks_a_kept_run(tmp_path, monkeypatch):
     """It goes on when its time has come; what is near, or not kept, is waited for."""
     from sexplang.hosts.kept_runs.waiting_runs import is_ready
     from sexplang.runtime.driver import waits
-    from sexplang.runtime.journal.run_store import open_store
 
     monkeypatch.setattr(waits, "PATIENCE", 0.1)
     program = "(define then (now)) (wait-until (+ then 0.4)) (< (+ then 0.4) (now))"
@@ -162,3 +166,34 @@ def test_the_deadlines_of_a_parked_run_stand_still(tmp_path):
     time.sleep(0.4)
     sexplang.answer("r", 1, store=given["store"])
     assert 1 == sexplang.resume(program, "r", **given)
+
+
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        range(1),
+        pytest.param(range(1, 16), marks=[pytest.mark.long, pytest.mark.timeout(900)]),
+    ],
+    ids=["some", "all"],
+)
+def test_a_fork_at_each_reply_ends_as_the_run(tmp_path, seeds):
+    """It is told the same before, and is the same behind."""
+    for seed in seeds:
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        text, _ = generate_program(seed, 5)
+        given = run_arguments(folder)
+        value = sexplang.run(text, run_id="r", inputs={"log": str(folder / "log")}, **given)
+        store = open_store(str(given["store"]))
+        count = store.find("r").replies
+        for at in range(count + 1):
+            fork_run(store, store.find("r"), at, f"fork-{at}")
+        rows = read_rows(store, store.find("r"), whole=True).rows
+        store.close()
+        for at in range(count + 1):
+            assert value == sexplang.resume(text, f"fork-{at}", replay={"*": "safe"}, **given)
+        store = open_store(str(given["store"]))
+        for at in range(count + 1):
+            forked = read_rows(store, store.find(f"fork-{at}"), whole=True).rows
+            assert find_difference(rows, forked) is None, (seed, at)
+        store.close()

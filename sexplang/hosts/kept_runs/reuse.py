@@ -53,7 +53,7 @@ def reuse_replies(
 
     def agree(announced: Announcement) -> bool:
         if not settings.quiet:
-            print(announced.describe(), file=sys.stderr)
+            print(f"run {settings.run_id}: {announced.describe()}", file=sys.stderr)
         return settings.yes or not announced.calls or _confirm("go on?")
 
     def admit(request: Request) -> None:

@@ -217,7 +217,11 @@ def resume(
                 _say_resumed(resumed)
             return resumed
 
-        return perform(settings, program, inputs, source, budget, shape, resume=go_on)
+        status = perform(settings, program, inputs, source, budget, shape, resume=go_on)
+        if is_cancelled and status == FAILED:  # as it was to
+            print(f"run {run.id} is cancelled", file=sys.stderr)
+            return DONE
+        return status
     except (Refusal, Diagnostics, Fault) as problem:
         return say_problem(problem)
     except OSError as problem:

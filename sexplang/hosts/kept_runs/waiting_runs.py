@@ -18,7 +18,7 @@ from sexplang.runtime.journal.questions import (
     Question,
     answer_question,
     list_questions,
-    read_answers,
+    make_answer_finder,
 )
 from sexplang.runtime.journal.run_store import WAITING as IS_WAITING
 from sexplang.runtime.journal.run_store import RunStore, StoredRun
@@ -39,8 +39,8 @@ def say_waiting(settings: Settings, storage: StoredJournal, since: float) -> int
         told = [each.plain() for each in asked]
         document = {"status": "waiting", "run": run.id, "questions": told, "due": run.due}
         print(json.dumps(document, ensure_ascii=False))
-    if not settings.quiet:
-        print("\n".join(describe_waiting(store, run, asked)), file=sys.stderr)
+    # Also with --quiet: nothing else says which run waits.
+    print("\n".join(describe_waiting(store, run, asked)), file=sys.stderr)
     hook = read_table(settings).get("on-question")
     for each in asked:
         if hook and each.opened >= since:
@@ -82,7 +82,7 @@ def take_answers(settings: Settings, storage: StoredJournal, performers: Perform
         return False
     for performer in performers.values():
         if isinstance(performer, Paused):
-            performer.answers = read_answers(questions)
+            performer.find_answer = make_answer_finder(questions)
     storage.go_on()
     return True
 
@@ -124,7 +124,8 @@ def answer_run(
         more = f"; {left} more to answer" if left else ""
         print(f"answered {question.run} {question.request}{more}", file=sys.stderr)
         if not goes_on:
-            print(f"go on with: {draw_hidden(how)}", file=sys.stderr)
+            words = f"go on with: {draw_hidden(how)}, or leave it to sexplang worker"
+            print(words, file=sys.stderr)
     if not goes_on:
         return DONE
     return resume(question.run, path, (), (), as_recorded=False, as_json=as_json, quiet=False)

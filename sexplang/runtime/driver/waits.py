@@ -33,15 +33,16 @@ class Paused:
     """The performer of an operation that a person answers. A request without an answer parks the
     run."""
 
-    answers: Mapping[str, Value] = field(factory=dict)
-    """The known answers, by the ids of requests."""
+    find_answer: Callable[[Request], Any] = lambda request: None
+    """Return the answered question of a request, or None."""
     find_earlier: Callable[[Request], Any] = lambda request: None
     """Return the row of an earlier run that answers a request, or None."""
 
     def __call__(self, request: Request) -> Any:
         """Return the answer, or UNANSWERED."""
-        if request.id in self.answers:
-            return self.answers[request.id]
+        answered = self.find_answer(request)
+        if answered is not None:
+            return answered.answer
         row = self.find_earlier(request)
         return UNANSWERED if row is None or row.failed else row.reply
 

@@ -1,15 +1,24 @@
 """The questions of parked runs, and their answers, in the store of runs.
 
 A question is a request that a person answers. Law: an answer is kept once, before anything follows
-from it; the run takes it when it goes on.
+from it; the run takes it when it goes on. Law: an answer belongs to its operation and arguments. An
+edited program that asks something else has no answer.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from time import time
 from typing import Any
 
 from sexplang.guards.secrets import redact
-from sexplang.runtime.journal.run_store import CANCELLED, DONE, FAILED, RunStore, StoredRun, explain
+from sexplang.runtime.journal.run_store import (
+    CANCELLED,
+    DONE,
+    FAILED,
+    WAITING,
+    RunStore,
+    StoredRun,
+    explain,
+)
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.effect import Request
@@ -86,17 +95,23 @@ class Question:
 
 def keep_questions(store: RunStore, run: StoredRun, requests: Sequence[Request]) -> None:
     """Keep the open questions of a run, within a transaction. The run does not wait for others any
-    more."""
+    more. A question that asks something else than before loses its answer."""
     at = time()
     store.db.execute("update questions set is_over = 1 where run = ?", (run.n,))
     store.db.executemany(
         "insert into questions (run, request, data, opened) values (?, ?, ?, ?) "
         "on conflict do update set is_over = 0",
-        [
-            (run.n, each.id, dump(redact([each.operation, pack(each.arguments)])), at)
-            for each in requests
-        ],
+        [(run.n, each.id, _dump_question(each.operation, each.arguments), at) for each in requests],
     )
+    store.db.executemany(
+        "update questions set data = ?1, opened = ?2, answer = null, answered = null "
+        "where run = ?3 and request = ?4 and data <> ?1",
+        [(_dump_question(each.operation, each.arguments), at, run.n, each.id) for each in requests],
+    )
+
+
+def _dump_question(operation: str, arguments: tuple[Value, ...]) -> str:
+    return dump(redact([operation, pack(arguments)]))
 
 
 def list_questions(store: RunStore, run: StoredRun) -> list[Question]:
@@ -138,9 +153,18 @@ def _path(id: str) -> tuple[Any, ...]:
     )
 
 
-def read_answers(questions: Iterable[Question]) -> dict[str, Value]:
-    """Return the answers by the ids of requests."""
-    return {each.request: each.answer for each in questions if each.answered is not None}
+def make_answer_finder(questions: Iterable[Question]) -> Callable[[Request], Question | None]:
+    """Return the function that finds the answered question of a request, if it asks the same."""
+    answered = {each.request: each for each in questions if each.answered is not None}
+
+    def find_answer(request: Request) -> Question | None:
+        found = answered.get(request.id)
+        if found is None:
+            return None
+        asked = _dump_question(request.operation, request.arguments)
+        return found if asked == _dump_question(found.operation, found.arguments) else None
+
+    return find_answer
 
 
 def answer_question(
@@ -196,5 +220,7 @@ def _find(store: RunStore, run: StoredRun, request: str | None) -> Question:
     raise refuse(
         "no-question",
         f"the run {run.id} has no question" + (f" {request}" if request else ""),
-        hint=f"sexplang runs show {run.id} tells what it waits for",
+        hint=f"sexplang runs show {run.id} tells what it waits for"
+        if run.state == WAITING
+        else f"it has not come to a question yet: sexplang runs resume {run.id}",
     )

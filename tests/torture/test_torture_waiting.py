@@ -159,6 +159,17 @@ def test_a_far_moment_parks_a_kept_run(tmp_path, monkeypatch):
     assert sexplang.resume(program, "w", **given) is True
 
 
+def test_a_run_that_waits_is_not_removed(tmp_path):
+    program, store = "(define-effect (ask)) (ask)", tmp_path / "runs.db"
+    given = {"store": store, "pause": ["ask"]}
+    sexplang.run(program, run_id="r", **given)
+    with sqlite3.connect(store) as db:
+        db.execute("update runs set began = 1.0")
+    sexplang.run(program, run_id="other", **given)
+    sexplang.answer("r", 1, store=store)
+    assert 1 == sexplang.resume(program, "r", **given)
+
+
 def test_the_deadlines_of_a_parked_run_stand_still(tmp_path):
     program = "(define-effect (ask)) (with-timeout 0.3 (ask))"
     given = {"store": tmp_path / "runs.db", "pause": ["ask"]}

@@ -195,10 +195,11 @@ class RunStore:
             return [self._make(*each) for each in told]
 
     def find_old(self, until: float) -> list[StoredRun]:
-        """Return the runs that ended, or of which nothing more is known, before a time."""
+        """Return the runs that ended, or of which nothing more is known, before a time. One that
+        waits is not old."""
         with explain(self.path):
-            asked = f"select {_COLUMNS} from runs where coalesce(ended, began) < ?"
-            return [self._make(*each) for each in self.db.execute(asked, (until,))]
+            asked = f"select {_COLUMNS} from runs where coalesce(ended, began) < ? and state != ?"
+            return [self._make(*each) for each in self.db.execute(asked, (until, WAITING))]
 
     def find_before(self, run: StoredRun) -> StoredRun | None:
         """Return the run of the same command in the same project before this one."""

@@ -25,6 +25,7 @@ from sexplang.terms.host.host_operations import ALONE, HOST_TOOLS
 from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.json.strict import read_json, unfit
 from sexplang.terms.model.payload import choice_of
+from sexplang.terms.program import Function
 from sexplang.terms.task import Ask, task_result
 from sexplang.terms.template import Template, tool_alias
 from sexplang.terms.values.value import Fault, Value
@@ -166,11 +167,15 @@ def own_tool(name: str, rules: Rules) -> dict[str, Value] | None:
 
 
 def own_tools(names: Iterable[str], rules: Rules) -> dict[str, str]:
-    """Return the program's tools among the names: `task` or `function`."""
+    """Return the program's tools among the names: `task`, `function` or `typed function`."""
     others = [name for name in names if name not in BUILT_IN]
     tasks = {name: "task" for name in others if _task(name, rules) is not None}
-    functions = {name: "function" for name in others if name in rules.functions}
+    functions = {name: _kind(rules.functions[name]) for name in others if name in rules.functions}
     return {**functions, **tasks}
+
+
+def _kind(function: Function) -> str:
+    return "typed function" if function.is_defined_tool else "function"
 
 
 def _task(name: str, rules: Rules) -> Template | None:
@@ -407,7 +412,9 @@ def _ask_of(
         ), ()
     arguments = arguments_of(name, given)
     if arguments is None:
-        wrong = misfit(_definition(session, use.name), given) if kind == "function" else None
+        wrong = None
+        if kind is not None:
+            wrong = misfit(_definition(session, use.name), given, kind == "typed function")
         if wrong is None:
             return Ask("tool", (name, given), attempt=True), ()
         arguments = wrong

@@ -18,6 +18,7 @@ from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.person import Person, make_ask_user
 from sexplang.runtime.refusal import refuse
 from sexplang.runtime.scripts import list_named_files, make_run_script
+from sexplang.runtime.secret_headers import read_page_headers
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.effect import Request
 from sexplang.terms.host.host_operations import Right, find_operations
@@ -58,8 +59,6 @@ class Settings:
     tools: Mapping[str, Tool] = field(factory=dict)
     servers: "Servers | None" = None
     """The MCP servers, whose tools are called `server:name`. Their owner closes them."""
-    fetch_headers: Mapping[str, Mapping[str, str]] = field(factory=dict, repr=False)
-    """The headers that a person gives for pages, by HOST or HOST:PORT, with credentials."""
     pause: frozenset[str] = frozenset()
     """Operations that a person answers: a run that waits for nothing else is parked."""
     parks: bool = False
@@ -90,7 +89,7 @@ def performers(
         "edit-file": lambda request: _edit(request, permissions),
         "list-files": lambda request: _list(request, permissions),
         "run-script": make_run_script(permissions),
-        "fetch": _make_fetch(permissions, settings.fetch_headers),
+        "fetch": _make_fetch(permissions),
         "search-memory": lambda request: _search(request, settings),
         "tool": _make_tool(settings.tools, settings.servers, settings.on_event),
         "model": make_model(
@@ -180,8 +179,9 @@ def _search(request: Request, settings: Settings) -> Any:
     return search(asked, settings.memory, settings.permissions)
 
 
-def _make_fetch(permissions: Permissions, headers: Mapping[str, Mapping[str, str]]) -> Performer:
+def _make_fetch(permissions: Permissions) -> Performer:
     """Return the performer of `fetch`, whose libraries are loaded at its first request."""
+    headers = read_page_headers(permissions.headers)
 
     @cache
     def load() -> Performer:

@@ -47,7 +47,13 @@ def write_bytes(path: str, data: bytes, permissions: Permissions) -> None:
 def edit_file(path: str, old: str, new: str, permissions: Permissions) -> None:
     """Replace a passage of a file, which must stand in it once. The file must be readable, too.
     The rest stays as it is, byte by byte."""
-    data, passage = read_bytes(path, permissions), old.encode()
+    write_bytes(path, replace_passage(read_bytes(path, permissions), old, new, path), permissions)
+
+
+def replace_passage(data: bytes, old: str, new: str, path: str) -> bytes:
+    """Return the bytes of a file with a passage replaced. Raises Refusal `edit-failed` if it does
+    not stand there once."""
+    passage = old.encode()
     count = data.count(passage)
     if not passage or count != 1:
         found = f"stands {count:,} times in" if passage and count else "does not stand in"
@@ -57,7 +63,7 @@ def edit_file(path: str, old: str, new: str, permissions: Permissions) -> None:
             hint="give the passage letter by letter, with enough of its lines to be the only one",
             path=path,
         )
-    write_bytes(path, data.replace(passage, new.encode()), permissions)
+    return data.replace(passage, new.encode())
 
 
 def _folder(root: str, parent: str, path: str) -> int:

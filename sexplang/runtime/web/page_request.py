@@ -161,7 +161,8 @@ def _own_headers(page: PageAddress, headers: Headers) -> dict[str, str]:
     """Return the headers that a person gives for the host of a page."""
     if not page.is_private:
         return {}
-    return {key: each for name in page.names for key, each in headers.get(name, {}).items()}
+    given = [pair for name in page.names for pair in headers.get(name, {}).items()]
+    return {key.lower(): each for key, each in given}
 
 
 @cache

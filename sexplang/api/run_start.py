@@ -85,6 +85,8 @@ class Settings:
     pause: Sequence[str] = ()
     reuse: "Callable[[Outcome, Mapping[str, Performer]], Mapping[str, Performer]] | None" = None
     """Return performers that serve the replies of an earlier run first. It raises Refusal."""
+    replaces: str | None = None
+    """The id of that run, which the new one replaces."""
 
 
 @frozen(eq=False)
@@ -348,7 +350,8 @@ def _keep(given: Settings, program: Any, folder: str) -> "tuple[StoredJournal, S
     id = given.run_id or make_run_id()
     assert given.store is not None
     name = os.path.basename(program.sources[0].name) if program.sources else "program"
-    keeping = Keeping(os.path.abspath(given.store), id, folder or os.getcwd(), name)
+    where = os.path.abspath(given.store), id, folder or os.getcwd(), name
+    keeping = Keeping(*where, replaces=given.replaces)
     return keep_run(keeping), evolve(given, run_id=id)
 
 

@@ -9,7 +9,7 @@ from sexplang.hosts.cli.guard import say
 from sexplang.hosts.kept_runs.stored_runs import make_diagnostic, open_runs
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.machine import Outcome
-from sexplang.runs.reused_run import Announcement, ReplyPool, drop_failure, reuse, serve
+from sexplang.runs.reused_run import Announcement, ReplyPool, read_replies, reuse, serve
 from sexplang.runtime.driver.requests import Performer
 from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.journal.run_store import RunStore, StoredRun
@@ -81,10 +81,9 @@ def _read_earlier(settings: Settings, name: str) -> StoredRows | None:
             run = store.find(settings.reuse)
         if run is None:
             return None
-        found = read_rows(store, run, whole=True)
+        return read_replies(store, run)
     finally:
         store.close()
-    return drop_failure(run, found)
 
 
 def _find_last(runs: list[StoredRun], name: str, id: str | None) -> StoredRun | None:

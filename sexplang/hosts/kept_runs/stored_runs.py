@@ -17,6 +17,7 @@ from sexplang.hosts.settings.store_options import describe_cost, read_command
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.machine import Limits
 from sexplang.runs.durable_run import ResumedRun, resume_run
+from sexplang.runs.reused_run import check_replaceable
 from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.journal.questions import list_questions
 from sexplang.runtime.journal.run_store import (
@@ -189,6 +190,7 @@ def resume(
         if not (as_recorded or (is_own(store.path) and run.owner is None)):
             return _ask_for_words(store, run, settings)
         if accepts_changes and text is None and not settings.task:
+            check_replaceable(store, run)
             os.chdir(run.project)
             decided = evolve(
                 settings, cache=False, reuse=run.id, again=again, never=never, yes=yes, store=path

@@ -14,10 +14,12 @@ from sexplang.runtime.journal.run_store import (
     CANCELLED,
     DONE,
     FAILED,
+    REPLACED,
     WAITING,
     RunStore,
     StoredRun,
     explain,
+    refuse_ended,
 )
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.classes.node import frozen
@@ -177,12 +179,7 @@ def answer_question(
     """
     with explain(store.path), store.transaction():
         run = store.find(run.id)
-        if run.state in (DONE, FAILED, CANCELLED):
-            raise refuse(
-                "run-ended",
-                f"the run {run.id} has ended: nothing waits for an answer",
-                hint=f"sexplang runs show {run.id} tells how it ended",
-            )
+        refuse_ended(run, (DONE, FAILED, CANCELLED, REPLACED))
         question = _find(store, run, request)
         given, at = question.read(value), time()
         store.db.execute(

@@ -72,7 +72,8 @@ def answer(
     `store-failed`.
     """
     with _open(store) as kept:
-        said: Question = answer_question(kept, kept.find(run_id), _read(given), request)
+        read = _read(given)
+        said: Question = answer_question(kept, kept.find(run_id), lambda _: read, request)
         return said.plain()
 
 

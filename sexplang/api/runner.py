@@ -345,6 +345,7 @@ def _resumption(
 ) -> tuple[Runnable, Settings, Driving, OpenKept]:
     """Return the arguments by which a run goes on: from where it stood, or as a new run of a
     changed program."""
+    argument_checks.changes(changes)
     if changes is not None and changes is not False:
         from sexplang.api.kept_runs import reuse_run
 

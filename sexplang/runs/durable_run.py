@@ -160,12 +160,13 @@ class ResumedRun:
     _read_rows: Callable[[], StoredRows]
     misfits: tuple[str, ...] = ()
     """A person's words that fit no doubt."""
+    is_cancelled: bool = False
 
     def cancel(self) -> "ResumedRun":
         """Return the run as it ends: its `finally` bodies are left."""
         assert isinstance(self.outcome, Suspended)
         self.storage.append(make_cancellation_row())
-        return evolve(self, outcome=self.outcome.cancel())
+        return evolve(self, outcome=self.outcome.cancel(), is_cancelled=True)
 
     def advance_scripts(self, perform: Performer, models: Models) -> None:
         """Let scripted models give away the replies that the journal has. `perform` performs

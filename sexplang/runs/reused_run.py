@@ -241,7 +241,7 @@ def make_unserved_error(request: Request) -> Refusal:
         "in-doubt",
         "in-doubt",
         f"`{operation}` as {request.id} is not served by the earlier run, and is not to be done",
-        hint="resume with --again REQUEST to perform it",
+        hint="to perform it after all, resume the new run",
         operation=operation,
     )
 
@@ -334,7 +334,7 @@ def reuse(
         raise refuse(
             "in-doubt",
             "the changed program does this, which may have been done before: "
-            + ", ".join([_describe(each) for each in undecided[:5]]),
+            + ", ".join([describe_request(each) for each in undecided[:5]]),
             hint=f"perform it: {describe_decision('--again', undecided)}; let it fail: "
             f"{describe_decision('--never', undecided)}; for all of them write '*'; nothing was "
             "performed",
@@ -355,7 +355,8 @@ def reuse(
     return serve(performers, _make_pool(found.rows, performers), replay, admit_others)
 
 
-def _describe(request: Request) -> str:
+def describe_request(request: Request) -> str:
+    """Return a request as a person reads it."""
     given = [request.operation, *[abbreviate(each) for each in request.arguments]]
     return f"({' '.join(given)}) as {request.id}"
 

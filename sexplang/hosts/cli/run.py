@@ -14,6 +14,7 @@ from sexplang.hosts.cli.output import (
     format_value,
     is_bound,
     say_all,
+    say_cancelled,
     say_error,
     say_failure,
     say_interrupted,
@@ -33,7 +34,13 @@ from sexplang.hosts.settings.configuration import apply_configuration
 from sexplang.hosts.settings.limit_options import limits_of
 from sexplang.hosts.settings.mcp_options import describe_tools, say_unprovided, servers_of
 from sexplang.hosts.settings.path_arguments import folder_of, source_at, status_of, text_at
-from sexplang.hosts.settings.run_arguments import Settings, budget_of, check_files, find_unused
+from sexplang.hosts.settings.run_arguments import (
+    Settings,
+    budget_of,
+    check_files,
+    check_pauses,
+    find_unused,
+)
 from sexplang.package.process import hide
 from sexplang.pipeline.pipeline import SLIPS, find_slips
 from sexplang.terms.classes.node import evolve
@@ -179,6 +186,8 @@ def perform(
     try:
         settings = apply_configuration(settings, _folder(settings))
         check_files(settings)
+        if resume is None and settings.reuse is None:
+            check_pauses(settings.pause, program)
         limits = limits_of(settings, _folder(settings))
         servers = servers or servers_of(settings, _folder(settings))
     except Diagnostics as found:
@@ -283,6 +292,8 @@ def perform(
             trace.finish(outcome.error if isinstance(outcome, Failed) else None)
         is_traced = trace is not None
         assert not isinstance(outcome, Suspended)
+        if resumed is not None and resumed.is_cancelled and _is_cancelled(outcome):
+            return say_cancelled(settings, resumed.run.id)
         stopped = _say_end(settings, program, source, outcome, shaped, is_traced, streamed)
         is_stored = storage is not None and storage.replies > 0
         if stopped is not None and progress is not None and is_bound(stopped):
@@ -413,7 +424,7 @@ def drive_to_end(
         from sexplang.hosts.kept_runs.reuse import reuse_replies
 
         kept = None if resumed is None else resumed.storage.opened
-        prepared = reuse_replies(settings, outcome, prepared, program, kept)
+        prepared = reuse_replies(settings, outcome, prepared, program, kept, progress.erase)
     more: dict[str, Any] = {
         "single_flight": settings.single_flight,
         "history": make_history(journal, storage),
@@ -464,12 +475,18 @@ def close_storage(settings: Settings, storage: "StoredJournal") -> None:
         say(describe_interruption(*kept, storage.replies, describe_cost(storage)))
 
 
+def _is_cancelled(outcome: "Outcome") -> bool:
+    from sexplang.machine import Failed
+
+    return isinstance(outcome, Failed) and outcome.error.fields["reason"] == "cancelled"
+
+
 def _find_resumption(storage: "StoredJournal", outcome: "Outcome") -> str | None:
     """Return the line that says how to go on with a run that has failed; None for another one."""
     from sexplang.hosts.terminal.show import draw_hidden
     from sexplang.machine import Failed
 
-    is_failed = isinstance(outcome, Failed) and outcome.error.fields["reason"] != "cancelled"
+    is_failed = isinstance(outcome, Failed) and not _is_cancelled(outcome)
     if not is_failed or storage.is_off or storage.run is None or not storage.replies:
         return None
     store, run = storage.opened

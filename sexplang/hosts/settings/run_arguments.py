@@ -375,6 +375,21 @@ def find_unused(
     )
 
 
+def check_pauses(names: tuple[str, ...], program: Program) -> None:
+    """Raise Diagnostics for an operation to pause at that the program cannot perform."""
+    if not names:
+        return
+    from sexplang.primitives.operations import OPERATIONS
+    from sexplang.terms.texts.nearest import did_you_mean
+
+    known = {name for unit in program.units for name in unit.operations} | {*OPERATIONS}
+    for name in names:
+        if name not in known:
+            near = did_you_mean(name, known, "an effect is declared with define-effect")
+            title = f"--pause {name}: the program has no such operation"
+            raise Diagnostics([Diagnostic("bad-input", title, hint=near)])
+
+
 _MEASURE = "([0-9]{1,18}([.][0-9]*)?|[.][0-9]+)(e[-+]?[0-9]{1,2})?"
 
 

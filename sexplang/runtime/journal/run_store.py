@@ -262,12 +262,16 @@ class RunStore:
         """Return the command that resumes a run."""
         from shlex import join
 
+        named = self.name_store()
+        words = ["sexplang", "runs", "resume", run.id, *named]
+        is_trusted = not named and is_private(self.path) and run.owner is None
+        return join([*words, *([] if is_trusted else ["--as-recorded"])])
+
+    def name_store(self) -> list[str]:
+        """Return the option that names the store; none for the person's own."""
         own = default_store()
         is_default = own is not None and os.path.realpath(own) == os.path.realpath(self.path)
-        words = ["sexplang", "runs", "resume", run.id]
-        words += [] if is_default else ["--store", self.path]
-        is_trusted = is_default and is_private(self.path) and run.owner is None
-        return join([*words, *([] if is_trusted else ["--as-recorded"])])
+        return [] if is_default else ["--store", self.path]
 
     def describe_resumption(self, run: StoredRun) -> str:
         """Return what a person does to resume a run."""
@@ -511,7 +515,8 @@ def refuse_ended(run: StoredRun, states: tuple[str, ...]) -> None:
         message = f"the run {run.id} was replaced by {run.successor}"
         hint = f"go on with that one; sexplang runs fork {run.id} --at N makes a run of this one"
     else:
-        message, hint = f"the run {run.id} has ended", f"sexplang runs show {run.id} tells how"
+        what = "its value" if run.state == DONE else "how"
+        message, hint = f"the run {run.id} has ended", f"sexplang runs show {run.id} tells {what}"
     raise refuse("run-ended", message, hint=hint)
 
 

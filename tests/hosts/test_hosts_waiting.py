@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 
@@ -317,3 +318,20 @@ def test_an_operation_to_pause_at_is_one_of_the_program(folder):
     refused = command(folder, "run", "p.sexp", "--pause", "aprove", "--allow-run", "sh")
     assert (2, True) == (refused.returncode, "did you mean `approve`?" in refused.stderr)
     assert not (folder / "out").exists()
+
+
+def test_a_store_of_an_earlier_version_is_brought_up(parked_letter):
+    folder = parked_letter
+    with sqlite3.connect(folder / "runs.db") as old:
+        old.executescript("alter table runs drop column successor; pragma user_version = 2;")
+    assert 3 == command(folder, "runs", "resume", "old").returncode
+    assert 1 == listed(folder)[0]["open"]
+    with sqlite3.connect(folder / "runs.db") as older:
+        older.executescript(
+            "drop table questions; alter table runs drop column successor; "
+            "alter table runs drop column value; alter table runs drop column due; "
+            "pragma user_version = 1;"
+        )
+    assert 0 == listed(folder)[0]["open"]
+    assert 3 == command(folder, "runs", "resume", "old").returncode
+    assert 1 == listed(folder)[0]["open"]

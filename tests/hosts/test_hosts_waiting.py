@@ -162,7 +162,8 @@ def test_a_run_goes_to_another_store(folder):
     """What came from elsewhere has no permissions by itself."""
     words = ("--pause", "approve", "--allow-run", "sh")
     command(folder, "run", "p.sexp", "--run-id", "r", *words)
-    assert 0 == command(folder, "runs", "export", "r", "r.db").returncode
+    made = json.loads(command(folder, "runs", "export", "r", "r.db", "--json").stdout)
+    assert ("r", str(folder / "r.db")) == (made["run"], made["file"])
     other = {"SEXPLANG_STORE": str(folder / "other.db")}
     assert "r\n" == command(folder, "runs", "import", "r.db", **other).stdout
     twice = command(folder, "runs", "import", "r.db", **other)

@@ -294,11 +294,12 @@ def _diff(one: str, other: str, store: str | None, as_json: bool) -> int:
 @click.argument("run_id", metavar="ID")
 @click.argument("to", metavar="FILE")
 @_STORE_OPTION
-def _export(run_id: str, to: str, store: str | None) -> int:
+@_JSON_OPTION
+def _export(run_id: str, to: str, store: str | None, as_json: bool) -> int:
     """Write a run to a store of its own, to keep it or to go on elsewhere."""
     from sexplang.hosts.kept_runs.run_copies import export
 
-    return export(run_id, to, store)
+    return export(run_id, to, store, as_json=as_json)
 
 
 @runs.command("import", epilog=_RUNS_IMPORT_EXAMPLES, short_help="Add the runs of a file.")

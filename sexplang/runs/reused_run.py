@@ -28,17 +28,19 @@ from sexplang.runtime.journal.stored_journal import NO_REPLIES, StoredRows, read
 from sexplang.runtime.refusal import Refusal, make_task_failure, refuse
 from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.effect import Request
+from sexplang.terms.host.host_operations import SHOWN, find_operations
 from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.value import Record, Value
 
-READS = frozenset({"read-file", "list-files", "search-memory", "timer"})
+READS = find_operations(effect="reads")
 """Operations that are performed anew: they cost nothing, and what they read may have changed."""
 
-_ANYWHERE = frozenset(
-    {"model", "ask-user", "now", "random", "sleep", "wait-until", "progress", "print", "log"}
-)
+_ANYWHERE = (find_operations(repeat="free") | find_operations(repeat="safe")) - READS
 """Operations whose replies serve any request that asks the same; beside them, those at which the
 run pauses for a person."""
+
+_SILENT = SHOWN | find_operations(effect="waits")
+"""Operations whose value is nil."""
 
 SERVED = 0
 """The attempts of a reply that was served."""
@@ -184,7 +186,7 @@ def announce(
         expected = pool.expect(request)
         if expected is not None:
             return expected.reply, expected.failed
-        if request.operation in ("print", "log", "progress", "sleep", "wait-until"):
+        if request.operation in _SILENT:
             return None, False
         return None
 

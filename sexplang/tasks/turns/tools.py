@@ -21,6 +21,7 @@ from sexplang.tasks.start.call_settings import accumulates
 from sexplang.tasks.turns.replies import Reply, ToolUse, find_halt, outcome
 from sexplang.tasks.turns.replies import read_answer as answered_plan
 from sexplang.terms.classes.node import evolve, node
+from sexplang.terms.host.host_operations import ALONE, HOST_TOOLS
 from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.json.strict import read_json, unfit
 from sexplang.terms.model.payload import choice_of
@@ -260,7 +261,7 @@ def plan_calls(session: HandlerSession, reply: Reply) -> Planned:
             malformed = asked.malformed or malformed
             continue
         results.append(None)
-        alone = asked.operation in _ALONE or _is_in_order(session.setup, use)
+        alone = asked.operation in ALONE or _is_in_order(session.setup, use)
         (later if alone else direct).append((at, asked))
     calls = Calls(
         tuple([use.id for use in reply.uses]),
@@ -278,9 +279,6 @@ def plan_calls(session: HandlerSession, reply: Reply) -> Planned:
         planning=planning,
     )
     return waiting, tuple([ask for _, ask in direct]), malformed
-
-
-_ALONE = frozenset({"subtask", "subplan", "ask-user"})
 
 
 def _is_in_order(setup: Setup, use: ToolUse) -> bool:
@@ -415,7 +413,7 @@ def _ask_of(
         arguments = wrong
     if isinstance(arguments, str):
         return _untold(f"the input of `{use.name}` does not fit: {arguments}"), ()
-    return Ask(NAMES[name], arguments, attempt=True), ()
+    return Ask(HOST_TOOLS[name], arguments, attempt=True), ()
 
 
 def available(setup: Setup, reply: Reply) -> dict[str, str]:
@@ -519,10 +517,4 @@ OPERATIONS = {
     "list_files": _text_of("glob"),
     "request_user_input": _question,
     "system:run_script": _script,
-}
-NAMES = {
-    "read_file": "read-file",
-    "list_files": "list-files",
-    "request_user_input": "ask-user",
-    "system:run_script": "run-script",
 }

@@ -24,12 +24,13 @@ _begun = count()
 
 
 @cache
-def warm():
-    """The command, by a process that has loaded already what commands load: `warm.py`."""
+def warm(kind="commands"):
+    """The command, by a process that has loaded already what commands load: `warm.py`. Of the kind
+    `servers`, Python, by a process that has loaded what servers of tools load."""
     place = TemporaryDirectory()
     path = f"{place.name}/socket"
     process = subprocess.Popen(
-        [sys.executable, HERE / "warm.py", path],
+        [sys.executable, HERE / "warm.py", path, kind],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -54,6 +55,12 @@ def sexplang(*words, text=None, cwd=ROOT, **environment):
         timeout=60,
         env=os.environ | {"PYTHONPATH": str(ROOT), "NO_COLOR": "1"} | environment,
     )
+
+
+def served(script=HERE / "mcp_server.py"):
+    """The words of the command of a server of tools, which is a script in Python. What such a
+    server is made of is loaded already: it begins in a moment."""
+    return [*warm("servers"), str(script)]
 
 
 def console_blocks(path) -> Iterator[tuple[str, str]]:

@@ -5,11 +5,13 @@ each command: with the descriptors, the directory and the environment of whoever
 `sexplang.__main__` from its first line. Loading is most of what the tests of commands would take.
 What is loaded when, and how long that takes, is asked of processes that start from nothing.
 
-    python warm.py SOCKET      (ends when its standard input does)
+    python warm.py SOCKET           (ends when its standard input does)
+    python warm.py SOCKET servers   (has loaded what servers of tools load, and runs any script)
 """
 
 import gc
 import os
+import runpy
 import select
 import signal
 import socket
@@ -18,6 +20,7 @@ import threading
 import traceback
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from importlib import import_module
+from pathlib import Path
 
 LOADED = (
     *(
@@ -45,16 +48,8 @@ USED = (
 """Commands that are run once, for what they load. None has a thread."""
 
 
-def main(path):
-    for name in LOADED:
-        import_module(name)
-    from sexplang.__main__ import main as command
-
-    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
-        for words in USED:
-            sys.argv = ["sexplang", *words]
-            with suppress(SystemExit):
-                command()
+def main(path, kind="commands"):
+    command = load_servers() if kind == "servers" else load_commands()
     assert threading.active_count() == 1
     gc.collect()
     gc.freeze()
@@ -69,6 +64,32 @@ def main(path):
             if os.fork() == 0:
                 keep(asking, command)
             asking.close()
+
+
+def load_commands():
+    """What runs a command: `sexplang WORD…`."""
+    for name in LOADED:
+        import_module(name)
+    from sexplang.__main__ import main as command
+
+    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        for words in USED:
+            sys.argv = ["sexplang", *words]
+            with suppress(SystemExit):
+                command()
+    return command
+
+
+def load_servers():
+    """What runs a script: `python SCRIPT WORD…`."""
+    import_module("mcp_server")
+
+    def command():
+        del sys.argv[0]
+        sys.path[0] = str(Path(sys.argv[0]).resolve().parent)
+        runpy.run_path(sys.argv[0], run_name="__main__")
+
+    return command
 
 
 def keep(asking, command):
@@ -116,4 +137,4 @@ def run(said, descriptors, command):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

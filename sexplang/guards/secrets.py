@@ -49,6 +49,7 @@ class Secret:
     value: str
     word: str
     _patterns: "dict[bool, re.Pattern[str]]" = field(factory=dict)
+    _parts: "dict[bool, list[re.Pattern[str]]]" = field(factory=dict)
 
     def pattern(self, plain: bool) -> "re.Pattern[str]":
         """Return the pattern; with `plain` it allows escapes of plain characters too."""
@@ -66,12 +67,14 @@ class Secret:
 
     def find_begun(self, text: str, plain: bool) -> int:
         """Return where the end of a text begins to spell it; the text's length if it does not."""
-        from sexplang.terms.texts.spelling_patterns import CUT_ESCAPE, parts_of
+        from sexplang.terms.texts.spelling_patterns import CUT_ESCAPE, compile_parts
 
-        first, *others = [re.compile(part) for part in parts_of(self.value, plain=plain)]
-        for found in first.finditer(text):
+        if plain not in self._parts:  # each piece of a model's text is looked at
+            self._parts[plain] = compile_parts(self.value, plain=plain)
+        parts = self._parts[plain]
+        for found in parts[0].finditer(text):
             at = found.end()
-            for part in others:
+            for part in parts[1:]:
                 more = part.match(text, at) if at < len(text) else None
                 if more is None:
                     break

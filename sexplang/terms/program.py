@@ -5,6 +5,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from sexplang.terms.classes.node import field, frozen, node
 from sexplang.terms.core import Core
+from sexplang.terms.python_file import PythonFile
 from sexplang.terms.source import Source, Span, relative_name
 from sexplang.terms.values.text import text
 from sexplang.terms.values.value import Operation, Procedure, Task, Value
@@ -198,6 +199,8 @@ class Program:
     """The primitives and prelude functions, by name."""
     tools: Mapping[str, Function] = field(factory=dict)
     """The documented functions that models may have as tools, by tool name."""
+    python: tuple[PythonFile, ...] = ()
+    """The Python files that it imports."""
 
     def __repr__(self) -> str:
         return f"Program({self.units[-1].name!r})"

@@ -5,7 +5,7 @@ Law: no file runs without a permission that names it.
 
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -19,7 +19,7 @@ from sexplang.guards.secrets import redact
 from sexplang.machine import Failed
 from sexplang.runtime import Permissions
 from sexplang.runtime.driver.requests import Performer
-from sexplang.terms.classes.node import frozen
+from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
@@ -37,8 +37,18 @@ CALL_STEPS = 100
 class FileFunctions:
     """The tools and the performers that a run gets of Python files, by name."""
 
-    tools: Mapping[str, Tool]
-    performers: Mapping[str, Performer]
+    tools: Mapping[str, Tool] = field(factory=dict)
+    performers: Mapping[str, Performer] = field(factory=dict)
+
+    @property
+    def definitions(self) -> dict[str, Any]:
+        """The descriptions of the tools for models."""
+        return {name: each.definition for name, each in self.tools.items()}
+
+    @property
+    def answers(self) -> dict[str, Callable[[dict[str, Any]], Any]]:
+        """The functions that answer the tools."""
+        return {name: each.answer for name, each in self.tools.items()}
 
 
 def load_functions(program: Program, permissions: Permissions) -> FileFunctions:

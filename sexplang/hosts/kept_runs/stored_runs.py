@@ -12,6 +12,7 @@ from sexplang.hosts.cli.output import say_all, say_fault
 from sexplang.hosts.cli.programs import build_program, has_tasks
 from sexplang.hosts.kept_runs.descriptions import describe_time, describe_waiting
 from sexplang.hosts.settings.path_arguments import folder_of, source_at
+from sexplang.hosts.settings.python_options import load_files
 from sexplang.hosts.settings.run_arguments import Settings, budget_of, make_words
 from sexplang.hosts.settings.store_options import describe_cost, read_command
 from sexplang.hosts.terminal.show import draw_hidden
@@ -34,6 +35,7 @@ from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
+from sexplang.terms.python_file import list_decisions
 from sexplang.terms.run_terms import read_terms
 from sexplang.terms.source import Source
 from sexplang.terms.values.value import Fault, Value
@@ -207,7 +209,10 @@ def resume(
                 run,
                 program,
                 replay=replay,
-                declared={} if servers is None else servers.list_decisions(),
+                declared={
+                    **list_decisions(program.python),
+                    **({} if servers is None else servers.list_decisions()),
+                },
                 held=None if limits is None else limits.held,
                 has_tasks=has_tasks(program),
             )
@@ -249,7 +254,7 @@ def _build(
         return build_task(settings, inputs)
     source = _source_of(settings, text)
     folder = folder_of(settings.file) if settings.file not in (None, "-") else settings.folder
-    program = build_program(source, folder, settings.allow_read)
+    program = build_program(source, folder, settings.allow_read, settings.allow_python)
     return settings, source, program, lambda value: value
 
 
@@ -277,7 +282,8 @@ def build_kept(store: RunStore, run: StoredRun) -> tuple[Program, bool]:
     The working folder is changed. Raises Diagnostics or Fault."""
     try:
         inputs = read_terms(json.loads(run.header), ()).inputs
-        _, _, program, _ = _build(run, *_read_command(store, run), inputs)
+        settings, _, program, _ = _build(run, *_read_command(store, run), inputs)
+        load_files(settings, program, run.project)  # the replay calls primitives
     except (OSError, ValueError, TypeError, KeyError):
         hint = "run the program again; sexplang runs list shows other runs"
         title = f"the command of run {run.id} cannot be repeated"

@@ -9,9 +9,14 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.program import Export
 from sexplang.terms.python_file import PythonFile, PythonFunction
 from sexplang.terms.source import Source, Span
+from sexplang.terms.values.abbreviation import excerpt
+
+LONGEST_NAME = 100
 
 
-def read_python(source: Source, span: Span, others: Iterable[PythonFile] = ()) -> PythonFile:
+def read_python(
+    source: Source, span: Span | None = None, others: Iterable[PythonFile] = ()
+) -> PythonFile:
     """Return the functions of a Python file that is imported at a span, beside other files.
 
     Nothing of the file runs. Raises Diagnostics.
@@ -23,8 +28,8 @@ def read_python(source: Source, span: Span, others: Iterable[PythonFile] = ()) -
     found = [
         Diagnostic(
             "bad-function",
-            f"`{each.name}` cannot be imported: {why}",
-            (Label(each.name_span), Label(span, "imported here")),
+            f"`{excerpt(each.attribute)}` cannot be imported: {why}",
+            (Label(each.name_span), *([] if span is None else [Label(span, "imported here")])),
             hint='choose another name: name="…" in its decorator',
         )
         for each in file.functions
@@ -39,11 +44,11 @@ def _list_flaws(function: PythonFunction, taken: dict[str, PythonFile]) -> Itera
     """Yield what is wrong with the name of a function."""
     name = function.name
     if not _is_name(name):
-        yield "this is no name in a program"
+        yield f"`{excerpt(name)}` is no name in a program"
     elif _has_meaning(function):
-        yield "every program has this name already"
+        yield f"every program has the name `{name}` already"
     elif name in taken:
-        yield f"{taken[name].source.name} has a function of this name, too"
+        yield f"{taken[name].source.name} has a `{name}`, too"
 
 
 def _is_name(name: str) -> bool:
@@ -51,6 +56,8 @@ def _is_name(name: str) -> bool:
     from sexplang.reader import read
     from sexplang.terms.form import Name
 
+    if len(name) > LONGEST_NAME:
+        return False
     try:
         forms = read(Source("name", name))
     except Diagnostics:

@@ -8,6 +8,7 @@ from sexplang.signatures.annotations import TYPES, Annotations
 from sexplang.signatures.imported_names import Origin, mark_of
 from sexplang.signatures.places import Places
 from sexplang.terms.python_file import PythonFunction, PythonKind, PythonParameter
+from sexplang.terms.values.abbreviation import excerpt
 from sexplang.terms.values.boundary import writable_value
 from sexplang.terms.values.value import Fault
 
@@ -63,7 +64,7 @@ class _Reporter:
 
     def __call__(self, why: str, hint: str, at: ast.expr | ast.arg | None = None) -> None:
         span = self.places.name_span(self.node) if at is None else self.places.span(at)
-        title = f"`{self.node.name}` cannot be imported: {why}"
+        title = f"`{excerpt(self.node.name)}` cannot be imported: {why}"
         self.places.report("bad-function", title, span, hint)
 
 
@@ -110,7 +111,11 @@ def _read_keywords(report: _Reporter, mark: str, call: ast.Call) -> dict[str, An
         elif each.arg == "replay":
             found["replay"] = _read_decision(report, each.value)
         else:
-            report(f"@{mark} takes no `{each.arg or '**'}`", "it takes `name` and `replay`", call)
+            report(
+                f"@{mark} takes no `{excerpt(each.arg or '**')}`",
+                "it takes `name` and `replay`",
+                call,
+            )
     return found
 
 
@@ -129,19 +134,21 @@ def _read_parameters(
     report: _Reporter, annotations: Annotations, given: ast.arguments
 ) -> Iterator[PythonParameter]:
     for each in given.posonlyargs:
-        report(f"`{each.arg}` cannot be given by name", "take out the `/` of its parameters", each)
+        report(
+            f"`{excerpt(each.arg)}` cannot be given by name",
+            "take out the `/` of its parameters",
+            each,
+        )
     for star in (given.vararg, given.kwarg):
         if star is not None:
             stars = "*" if star is given.vararg else "**"
             hint = "take a list, or a table"
-            report(f"`{stars}{star.arg}` takes any number of arguments", hint, star)
+            report(f"`{stars}{excerpt(star.arg)}` takes any number of arguments", hint, star)
     for each, default in _with_defaults(given):
         written = "" if each.annotation is None else report.places.span(each.annotation).text
         misfit = None if each.annotation is None else annotations.misfit_of(each.annotation)
         if misfit is not None:
-            words = (
-                f"its parameter `{each.arg}` is of type `{misfit}`, for which there is no schema"
-            )
+            words = f"its parameter `{excerpt(each.arg)}` is of type `{misfit}`, for which there is no schema"
             report(words, f"use {TYPES}", each.annotation)
         shown = ""
         if default is not None:
@@ -166,10 +173,12 @@ def _check_default(report: _Reporter, name: str, default: ast.expr) -> None:
         writable_value(ast.literal_eval(default))
     except Fault as fault:
         report(
-            f"the default of `{name}`: {fault.message}", "write None, and choose inside", default
+            f"the default of `{excerpt(name)}`: {fault.message}",
+            "write None, and choose inside",
+            default,
         )
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        words = f"the default of `{name}` is no literal, and is not computed to read it"
+        words = f"the default of `{excerpt(name)}` is no literal, and is not computed to read it"
         report(words, "write None, and compute it inside of the function", default)
 
 

@@ -15,6 +15,7 @@ from sexplang.terms.classes.node import evolve
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.python_file import PythonFile, PythonFunction
 from sexplang.terms.source import Source, Span
+from sexplang.terms.values.abbreviation import excerpt
 
 MOST_CHARACTERS = 200_000
 
@@ -34,7 +35,7 @@ def read_signatures(source: Source, imported: Span | None = None) -> PythonFile:
         if id(node) not in top:
             places.report(
                 "bad-function",
-                f"`{node.name}` is marked, and is not at the top level of the file",
+                f"`{excerpt(node.name)}` is marked, and is not at the top level of the file",
                 places.name_span(node),
                 "move it out of what is around it: only the names of the file itself are imported",
             )
@@ -118,7 +119,7 @@ def _find_twins(places: Places, found: list[PythonFunction]) -> None:
         if first.setdefault(each.name, each) is not each:
             places.report(
                 "bad-function",
-                f"two functions of this file are called `{each.name}`",
+                f"two functions of this file are called `{excerpt(each.name)}`",
                 each.name_span,
                 'rename one, or write name="…" in its decorator',
             )

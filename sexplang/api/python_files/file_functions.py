@@ -7,7 +7,7 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, TextIO
 
 from sexplang.api.python_files.decorators import KIND
 from sexplang.api.python_files.failures import with_places
@@ -51,9 +51,11 @@ class FileFunctions:
         return {name: each.answer for name, each in self.tools.items()}
 
 
-def load_functions(program: Program, permissions: Permissions) -> FileFunctions:
+def load_functions(
+    program: Program, permissions: Permissions, output: TextIO | None = None
+) -> FileFunctions:
     """Run the Python files of a program, and return their functions. Its primitives are found from
-    now on.
+    now on. What the files print goes to `output`, by default to standard output.
 
     Raises Diagnostics: `python-denied`, `python-failed`, `bad-function`.
     """
@@ -63,7 +65,7 @@ def load_functions(program: Program, permissions: Permissions) -> FileFunctions:
     tools: dict[str, Tool] = {}
     performers: dict[str, Performer] = {}
     for file in program.python:
-        module = run_file(file)
+        module = run_file(file, output)
         for declared in file.functions:
             function = _find(module, file, declared)
             params = _check(function, file, declared)

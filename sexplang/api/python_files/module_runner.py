@@ -3,9 +3,10 @@
 import importlib.abc
 import importlib.util
 import sys
+from functools import partial
 from hashlib import sha256
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from sexplang.api.python_files.failures import describe_exception, line_of
 from sexplang.guards.secrets import redact_text
@@ -33,8 +34,9 @@ class _TextLoader(importlib.abc.InspectLoader):
         return False
 
 
-def run_file(file: PythonFile) -> ModuleType:
-    """Return the module of a file. A process runs the same text of a file once.
+def run_file(file: PythonFile, output: TextIO | None = None) -> ModuleType:
+    """Return the module of a file. A process runs the same text of a file once. What the file
+    prints goes to `output`, by default to standard output.
 
     Raises Diagnostics for what the file raises.
     """
@@ -51,6 +53,8 @@ def run_file(file: PythonFile) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     module.__file__ = source.name
+    if output is not None:
+        vars(module)["print"] = partial(print, file=output)
     sys.modules[name] = module  # dataclasses and type hints look for it there
     try:
         spec.loader.exec_module(module)

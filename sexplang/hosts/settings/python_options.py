@@ -2,6 +2,7 @@
 configuration, and their functions in a run."""
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from sexplang.hosts.settings.configuration import NAME, OWN_HINT, own_folder, sections, wrong
@@ -21,7 +22,9 @@ def load_files(settings: Settings, program: Program, folder: str | None) -> "Fil
     from sexplang.runtime import Permissions
 
     named = (*settings.allow_python, *_list_configured(folder or os.getcwd()))
-    return load_functions(program, Permissions(python=named))
+    # With --json standard output holds one document and nothing else.
+    output = sys.stderr if settings.json else None
+    return load_functions(program, Permissions(python=named), output)
 
 
 def _list_configured(folder: str) -> list[str]:

@@ -69,15 +69,11 @@ def _has_meaning(function: PythonFunction) -> bool:
     from sexplang.compiler.forms.shapes import RESERVED
     from sexplang.tasks.turns.tools import BUILT_IN
 
-    name = function.name
-    if (
-        name in RESERVED
-        or name in ("error", "timer")
-        or (function.kind == "tool" and name in BUILT_IN)
-    ):
-        return True
-    # A primitive is frozen by its name.
-    return name in PRIMITIVES or name in HIGHER or name in OPERATIONS
+    tools = BUILT_IN if function.kind == "tool" else ()
+    # A primitive is frozen by its name; another function may hide one of the prelude.
+    prelude = (PRIMITIVES, HIGHER) if function.kind == "primitive" else ()
+    places = (RESERVED, OPERATIONS, tools, ("error", "timer"), *prelude)
+    return any(function.name in each for each in places)
 
 
 def export_functions(file: PythonFile) -> dict[str, Export]:

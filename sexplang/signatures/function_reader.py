@@ -105,9 +105,7 @@ def _read_keywords(report: _Reporter, mark: str, call: ast.Call) -> dict[str, An
         if each.arg == "name" and _is_text(each.value):
             found["name"] = each.value.value  # type: ignore[attr-defined]
         elif each.arg == "name":
-            report(
-                "`name` is not a literal text", "it is read without running the file", each.value
-            )
+            report("`name` is not a literal text", 'write name="…"', each.value)
         elif each.arg == "replay":
             found["replay"] = _read_decision(report, each.value)
         else:
@@ -148,8 +146,8 @@ def _read_parameters(
         written = "" if each.annotation is None else report.places.span(each.annotation).text
         misfit = None if each.annotation is None else annotations.misfit_of(each.annotation)
         if misfit is not None:
-            words = f"its parameter `{excerpt(each.arg)}` is of type `{misfit}`, for which there is no schema"
-            report(words, f"use {TYPES}", each.annotation)
+            typed = f"its parameter `{excerpt(each.arg)}` is of type `{misfit}`"
+            report(f"{typed}, for which there is no schema", f"use {TYPES}", each.annotation)
         shown = ""
         if default is not None:
             shown = _shorten(report.places.span(default).text)

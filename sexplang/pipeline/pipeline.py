@@ -15,7 +15,7 @@ from sexplang.compiler import compile_unit, operations_in, unknown_effect
 from sexplang.machine import HIGHER
 from sexplang.machine.scopes.budgets import Meter, Price, rough_estimate
 from sexplang.package.package_data import STANDARD, defaults_for, read_shipped
-from sexplang.pipeline.macros import Macros
+from sexplang.pipeline.macro_expansion import Macros
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.reader import read
 from sexplang.terms.classes.node import define, evolve, field, frozen

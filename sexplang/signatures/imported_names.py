@@ -30,14 +30,14 @@ def list_imports(tree: ast.Module) -> dict[str, Origin]:
             module = "." * node.level + (node.module or "")
             names = [each.name for each in node.names]
             if names == ["*"]:
-                found |= {name: Origin(module, name) for name in _named_by_star(module)}
+                found |= {name: Origin(module, name) for name in _list_by_star(module)}
                 continue
             for each in node.names:
                 found[each.asname or each.name] = Origin(module, each.name)
     return found
 
 
-def _named_by_star(module: str) -> Iterable[str]:
+def _list_by_star(module: str) -> Iterable[str]:
     return MARKS if module == PACKAGE else ()
 
 

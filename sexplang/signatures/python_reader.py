@@ -31,7 +31,7 @@ def read_signatures(source: Source, imported: Span | None = None) -> PythonFile:
     annotations = Annotations(*_types_of(tree), imports)
     top = {id(node) for node in tree.body}
     found: list[PythonFunction] = []
-    for node in _marked(tree, imports):
+    for node in _find_marked(tree, imports):
         if id(node) not in top:
             places.report(
                 "bad-function",
@@ -102,7 +102,7 @@ def _types_of(tree: ast.Module) -> tuple[Mapping[str, ast.ClassDef], Mapping[str
     return classes, aliases
 
 
-def _marked(tree: ast.Module, imports: Mapping[str, Origin]) -> list[FunctionNode]:
+def _find_marked(tree: ast.Module, imports: Mapping[str, Origin]) -> list[FunctionNode]:
     """Return the functions under a decorator of this package, wherever they stand, in order."""
     found = [
         node

@@ -1,4 +1,4 @@
-"""The functions of a Python file are read from its text: nothing runs, and what is wrong is said."""
+"""Python files are read as texts: nothing of them runs, and what is wrong is said."""
 
 import ast
 import json
@@ -278,7 +278,7 @@ def test_nothing_of_a_hostile_file_runs(tmp_path):
 
 
 def test_the_reader_calls_nothing_that_runs_text():
-    """The phase imports the parser of Python, and neither `exec`, `eval`, `compile` nor importlib."""
+    """It parses, and has neither `exec`, `eval`, `compile` nor importlib."""
     folder = python_reader.__file__.rpartition("/")[0]
     names = set()
     for name in ("annotations", "function_reader", "imported_names", "places", "python_reader"):

@@ -318,22 +318,37 @@ def next_of(items: list): return items[-1] + 1
 
 
 def test_a_changed_file_is_a_changed_program(home):
-    """Its digest is in the terms of the run."""
-    _write(home, "@operation(replay='safe')\ndef act(n: int): raise KeyboardInterrupt")
-    with pytest.raises(KeyboardInterrupt):
-        _run("(act 1)", store="runs.db", run_id="r", record="r.jsonl")
-    (home / "tools.py").write_text((home / "tools.py").read_text() + "# edited")
-    with pytest.raises(sexplang.Failed) as raised:
-        sexplang.resume(
-            '(import "tools.py") (act 1)',
-            "r",
-            store="runs.db",
-            permissions=Permissions(python=["tools.py"]),
-        )
-    header = json.loads((home / "r.jsonl").read_text().splitlines()[0])
+    """Its digest is in the terms of the run, and a kept run goes on if it asks the same."""
+    _write(home, "@operation\ndef act(n: int): return n\n@primitive\ndef next_of(n): return n + 1")
+    text = '(import "tools.py") (define a (act 1)) (ask-user "?") (act (next_of a))'
 
-    assert raised.value.reason in ("program-changed", "journal-mismatch")
-    assert "tools.py" in json.dumps(header)
+    def ask(*words):
+        raise KeyboardInterrupt
+
+    def resume(store):
+        allowed = Permissions(python=["tools.py"])
+        given = {"effects": {"ask-user": lambda *words: "yes"}, "replay": {"*": "safe"}}
+        return sexplang.resume(text, "r", store=store, permissions=allowed, **given)
+
+    digests = []
+    for name in ("one", "two"):
+        with pytest.raises(KeyboardInterrupt):
+            sexplang.run(
+                text,
+                permissions=Permissions(python=["tools.py"]),
+                effects={"ask-user": ask},
+                store=f"{name}.db",
+                run_id="r",
+                record=f"{name}.jsonl",
+            )
+        lines = (home / f"{name}.jsonl").read_text().splitlines()
+        digests.append(json.loads(lines[0])["terms"]["program"])
+        (home / "tools.py").write_text((home / "tools.py").read_text() + "# edited\n")
+
+    assert len({*digests}) == 2
+    assert 2 == resume("one.db")
+    _write(home, "@operation\ndef act(n: int): return n\n@primitive\ndef next_of(n): return n + 2")
+    assert 3 == resume("two.db")
 
 
 # -- the command
@@ -385,14 +400,14 @@ def test_a_kept_run_of_the_command_goes_on(home):
     (home / "main.sexp").write_text(
         '(import "tools.py") (define a (twice (random 1))) (define b (act 5)) [a b]'
     )
-    given = {"XDG_DATA_HOME": str(home / "data")}
+    given = {"SEXPLANG_STORE": str(home / "runs.db")}
     typed = ("main.sexp", "--allow-python", "tools.py", "--run-id", "r1")
     failed = command("run", *typed, cwd=home, **given)
     (home / "ok").touch()
     exported = command("runs", "export", "r1", "r1.jsonl", cwd=home, **given)
     resumed = command("runs", "resume", "r1", "--again", "*", cwd=home, **given)
 
-    assert "failed at tools.py:10: ValueError: 5" in failed.stderr
+    assert "failed at tools.py:8: ValueError: 5" in failed.stderr
     assert 0 == exported.returncode, exported.stderr
     assert "[0 5]\n" == resumed.stdout, resumed.stderr
 

@@ -104,7 +104,7 @@ class Builder:
             warnings=tuple(self.findings),
             sources=tuple(self.sources),
             plan=self.plan and self.plan(frozenset(self._list_operations())),
-            prelude={**_FUNCTIONS, **self._procedures_of(Primitive)},
+            prelude=_FUNCTIONS | own if (own := self._procedures_of(Primitive)) else _FUNCTIONS,
             tools=self._functions(),
             python=tuple(self.python),
         )

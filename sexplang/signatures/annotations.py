@@ -42,8 +42,8 @@ class Annotations:
     classes: Mapping[str, ast.ClassDef]
     aliases: Mapping[str, ast.expr]
     imports: Mapping[str, Origin]
-    _open: list[str] = field(factory=list)
-    """The names for types around."""
+    _misfits: dict[str, Misfit] = field(factory=dict)
+    """Those of the names for types. A name inside of its own type is one."""
 
     def misfit_of(self, node: ast.expr, depth: int = 0) -> Misfit:
         """Return the part of an annotation that is no type with a schema."""
@@ -83,12 +83,10 @@ class Annotations:
             return None if defined.bases or defined.decorator_list else name
         alias = self.aliases.get(name)
         if alias is not None:
-            if name in self._open:
-                return name
-            self._open.append(name)
-            misfit = self.misfit_of(alias, depth + 1)
-            self._open.pop()
-            return misfit
+            if name not in self._misfits:
+                self._misfits[name] = name
+                self._misfits[name] = self.misfit_of(alias, depth + 1)
+            return self._misfits[name]
         return name if self._find_word(name) == "" else None
 
     def _of_subscript(self, node: ast.Subscript, depth: int) -> Misfit:

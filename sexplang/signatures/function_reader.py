@@ -16,6 +16,7 @@ FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 LONGEST_DOC = 10_000
 """The characters of a docstring: a model reads it with every call."""
+MOST_PARAMETERS = 50
 _LONGEST = 200
 """The characters of a type or a default that are shown."""
 
@@ -131,6 +132,11 @@ def _is_text(node: ast.expr) -> bool:
 def _read_parameters(
     report: _Reporter, annotations: Annotations, given: ast.arguments
 ) -> Iterator[PythonParameter]:
+    count = len(given.args) + len(given.kwonlyargs)
+    if count > MOST_PARAMETERS:
+        words = f"it has {count:,} parameters, and may have {MOST_PARAMETERS}"
+        report(words, "take a table, or a dataclass")
+        return
     for each in given.posonlyargs:
         report(
             f"`{excerpt(each.arg)}` cannot be given by name",

@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+from time import perf_counter
 
 import pytest
 from support.command import sexplang
@@ -171,6 +172,7 @@ FUNCTIONS = {
     "@tool\ndef f(x={1}): ...": "the default of `x`: a Python set is not a value here",
     "@tool\ndef f(x='\\ud800'): ...": "the default of `x`: ",
     "@tool\ndef f(x):\n  '''" + "d" * 10_001 + "'''": "its docstring has 10,001 characters",
+    f"@tool\ndef f({', '.join(f'x{n}' for n in range(51))}): ...": "it has 51 parameters",
     "@tool\ndef f(x):\n  '\\ud800'": "its docstring holds half of a surrogate pair",
 }
 
@@ -228,6 +230,33 @@ def test_every_error_of_a_file_is_told():
     found = _refuse(f"{HEAD}@tool\ndef f(x: set, y=1+1): ...\n@tool\ndef g(*x): ...")
 
     assert 3 == len(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(f"A{n} = A{n + 1} | list[A{n + 1}]" for n in range(28))
+        + f"\nA28 = str\n{HEAD}@tool\ndef f(x: A0): ...",
+        f"{HEAD}@tool\ndef f({','.join(f'é{n}' for n in range(30_000))}): ...",
+        HEAD + "@tool\ndef f(x): ...\n" * 8_000,
+        f"{HEAD}@tool\ndef f(x: {' | '.join(['int'] * 25_000)}): ...",
+        f"{HEAD}@tool\ndef f(x={'[' * 90}{']' * 90}): ...",
+        f"x = {'(' * 150}{'{' * 49}",
+        "x = " + "lambda: " * 20_000 + "1",
+        f"x = {'f(' * 199}{')' * 199}",
+        "if x:\n" + "".join(f"{' ' * n}if x:\n" for n in range(1, 99)) + " " * 99 + "pass",
+    ],
+    ids=lambda text: text[-20:],
+)
+def test_reading_takes_time_in_proportion(text):
+    """Whatever the text: names for types in each other, long lines, many functions."""
+    since = perf_counter()
+    try:
+        _read(text)
+    except Diagnostics as refused:
+        assert {each.code for each in refused.diagnostics} <= {"bad-python", "bad-function"}
+
+    assert perf_counter() - since < 8
 
 
 HOSTILE = f"""

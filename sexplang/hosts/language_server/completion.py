@@ -148,6 +148,9 @@ def _labels_of(visible: dict[str, Meaning], word: str) -> tuple[str, ...]:
         meaning = base.members.get(name) if base is not None else None
     if meaning is None or meaning.kind not in ("function", "task", "operation"):
         return ()
+    is_python = meaning.span is not None and meaning.span.source.name.endswith(".py")
+    if is_python and meaning.kind == "function":  # a primitive takes its arguments by position
+        return ()
     return tuple(each.name for each in meaning.params or () if not each.is_pattern)
 
 

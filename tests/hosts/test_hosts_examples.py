@@ -51,14 +51,15 @@ def test_an_example_is_complete_and_checks(folder):
     assert has_tasks == has_replies == bool(bounds) == (folder.name != "order")
 
 
-def test_there_are_twelve_examples():
+def test_there_are_thirteen_examples():
     """One task, many documents, a continuation, a director-evaluator loop, a plan, subagents, rows
-    of CSV with types, dates and amounts, a search by meaning, and three that wait for people."""
+    of CSV with types, dates and amounts, a search by meaning, functions of Python, and three that
+    wait for people."""
     names = [folder.name for folder in EXAMPLES]
 
     assert ["airline", "approval", "continuation", "director-evaluator"] == names[:4]
     assert ["many-documents", "one-task", "order", "plan"] == names[4:8]
-    assert ["sales-digest", "search-notes", "subagents", "tickets"] == names[8:]
+    assert ["python-tools", "sales-digest", "search-notes", "subagents", "tickets"] == names[8:]
 
 
 @pytest.mark.parametrize(

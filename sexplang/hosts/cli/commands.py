@@ -263,6 +263,7 @@ def _explain(code: str | None) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Write what was found as a JSON document.")
 def _doc(words: tuple[str, ...], as_json: bool) -> int:
     """Say how a NAME of the language is called, what it does and where it is, with examples.
+    Of FILE.py, say which functions it gives to programs.
 
     Of WORDS, list the names that fit them, the best first. A name of another language gives what
     to write here. What is not found is status 1.
@@ -318,12 +319,20 @@ _group.add_command(
     callback=check_models,
     help="Who answers for a model where a test does not, as for `run`.",
 )
+@click.option(
+    "--allow-python",
+    "python",
+    multiple=True,
+    metavar="FILE",
+    help="Run the Python FILE for its primitives; a script answers its other functions.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write the results as a JSON document.")
 def _test(
     files: tuple[str, ...],
     named: str | None,
     limit: str | None,
     model: tuple[str, ...],
+    python: tuple[str, ...],
     as_json: bool,
 ) -> int:
     """Run the tests in files, and in the *.test.sexp files of folders.
@@ -333,7 +342,7 @@ def _test(
     """
     from sexplang.hosts.testing.command import test
 
-    return test(files, named=named, limit=limit, model=model, as_json=as_json)
+    return test(files, named=named, limit=limit, model=model, python=python, as_json=as_json)
 
 
 _RUN_ONLY = ("expression", "strict")

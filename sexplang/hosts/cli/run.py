@@ -34,6 +34,7 @@ from sexplang.hosts.settings.configuration import apply_configuration
 from sexplang.hosts.settings.limit_options import limits_of
 from sexplang.hosts.settings.mcp_options import describe_tools, say_unprovided, servers_of
 from sexplang.hosts.settings.path_arguments import folder_of, source_at, status_of, text_at
+from sexplang.hosts.settings.python_options import load_files
 from sexplang.hosts.settings.run_arguments import (
     Settings,
     budget_of,
@@ -52,6 +53,7 @@ from sexplang.terms.task import error_of
 from sexplang.terms.values.value import Fault, Record, Value
 
 if TYPE_CHECKING:
+    from sexplang.api.python_files.file_functions import FileFunctions
     from sexplang.hosts.terminal.progress import Progress
     from sexplang.hosts.terminal.text_output import TextOutput
     from sexplang.machine import Done, Failed, Limits, Outcome, Suspended
@@ -66,7 +68,7 @@ def run(settings: Settings) -> int:
     """Run a program, print its value and return the exit status."""
     try:
         source = _source(settings)
-        program = build_program(source, _folder(settings), settings.allow_read)
+        program = _build(settings, source)
     except Diagnostics as found:
         return say_all(found.diagnostics, status_of(found.diagnostics), settings)
     if _only_defines(settings, program):
@@ -108,7 +110,7 @@ def inputs_of(settings: Settings) -> int:
     from sexplang.hosts.settings.input_arguments import describe_inputs
 
     try:
-        program = build_program(_source(settings), _folder(settings), settings.allow_read)
+        program = _build(settings, _source(settings))
     except Diagnostics as found:
         return say_all(found.diagnostics, status_of(found.diagnostics))
     if _only_defines(settings, program):
@@ -136,6 +138,11 @@ def _only_defines(settings: Settings, program: Program) -> bool:
         settings,
     )
     return True
+
+
+def _build(settings: Settings, source: Source) -> Program:
+    """Return the program of a source. Raises Diagnostics."""
+    return build_program(source, _folder(settings), settings.allow_read, settings.allow_python)
 
 
 def _source(settings: Settings) -> Source:
@@ -192,6 +199,10 @@ def perform(
         servers = servers or servers_of(settings, _folder(settings))
     except Diagnostics as found:
         return say_all(found.diagnostics, MISUSE, settings)
+    try:
+        files = load_files(settings, program, _folder(settings))
+    except Diagnostics as found:
+        return say_all(found.diagnostics, FAILED, settings)
     unusable = _prepare_models(settings, program)
     if unusable is not None:
         return say_error(unusable, program, source, settings)
@@ -221,6 +232,8 @@ def perform(
         try:
             with interruptible():
                 tools = describe_tools(servers, program)
+                if files is not None:
+                    tools |= files.definitions
                 say_unprovided(settings, program, tools)
                 notes: list[dict[str, Any]] = []
                 resumed = None
@@ -267,6 +280,7 @@ def perform(
                         streamed,
                         storage,
                         resumed,
+                        files,
                     )
                 if storage is not None:
                     from sexplang.runs.durable_run import end_run
@@ -383,6 +397,7 @@ def drive_to_end(
     streamed: "TextOutput | None" = None,
     storage: "StoredJournal | None" = None,
     resumed: "ResumedRun | None" = None,
+    files: "FileFunctions | None" = None,
 ) -> "Outcome":
     """Return the outcome at the end, or where the run waits for a person: perform requests, show
     progress, keep the record."""
@@ -415,7 +430,9 @@ def drive_to_end(
             on_named=progress.note_model,
             memory=settings.index,
             servers=servers,
-        )
+            tools={} if files is None else files.answers,
+        ),
+        {} if files is None else files.performers,
     )
     if resumed is not None:
         resumed.advance_scripts(prepared["model"], settings.models)

@@ -12,6 +12,7 @@ from sexplang.hosts.cli.output import say_all, say_cancelled, say_fault
 from sexplang.hosts.cli.programs import build_program, has_tasks
 from sexplang.hosts.kept_runs.descriptions import describe_state, describe_time, describe_waiting
 from sexplang.hosts.settings.path_arguments import folder_of, source_at
+from sexplang.hosts.settings.python_options import load_files
 from sexplang.hosts.settings.run_arguments import Settings, budget_of, make_words
 from sexplang.hosts.settings.store_options import describe_cost, read_command
 from sexplang.hosts.terminal.show import draw_hidden
@@ -37,6 +38,7 @@ from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
+from sexplang.terms.python_file import list_decisions
 from sexplang.terms.run_terms import read_terms
 from sexplang.terms.source import Source
 from sexplang.terms.values.value import Fault, Value
@@ -227,7 +229,10 @@ def resume(
                 run,
                 program,
                 replay=replay,
-                declared={} if servers is None else servers.list_decisions(),
+                declared={
+                    **list_decisions(program.python),
+                    **({} if servers is None else servers.list_decisions()),
+                },
                 held=None if limits is None else limits.held,
                 has_tasks=has_tasks(program),
             )
@@ -282,7 +287,7 @@ def _build(
         return build_task(settings, inputs)
     source = _source_of(settings, text)
     folder = folder_of(settings.file) if settings.file not in (None, "-") else settings.folder
-    program = build_program(source, folder, settings.allow_read)
+    program = build_program(source, folder, settings.allow_read, settings.allow_python)
     return settings, source, program, lambda value: value
 
 
@@ -309,7 +314,8 @@ def build_kept(store: RunStore, run: StoredRun) -> tuple[Program, bool]:
     """Return the program of a run, built in the folder where it began, and whether it has tasks.
     The working folder is changed. Raises Diagnostics or Fault."""
     try:
-        _, _, program, _ = _build(run, *_read_command(store, run), _read_inputs(run))
+        settings, _, program, _ = _build(run, *_read_command(store, run), _read_inputs(run))
+        load_files(settings, program, run.project)  # the replay calls primitives
     except OSError as problem:
         title = f"{run.project}: {problem.strerror}"
         raise Diagnostics([Diagnostic("file-failed", title)]) from None

@@ -46,9 +46,10 @@ def _describe(meaning: Meaning, entry: Entry) -> list[str]:
     if meaning.kind == "module":
         return [f'The module `"{meaning.doc}"`: ' + _list_names(meaning.members)]
     said = [entry.doc]
-    if meaning.kind == "task":
-        said += ["\n".join(_param(each) for each in meaning.params or ()), _settings(meaning.shape)]
-    return said
+    params = meaning.params or ()
+    if meaning.kind == "task" or any(each.type for each in params):
+        said.append("\n".join(map(_param, params)))
+    return [*said, _settings(meaning.shape)]
 
 
 def _is_about(row: "Row", meaning: Meaning) -> bool:

@@ -48,6 +48,12 @@ RUN_OPTIONS = (
     Option(("--allow-run",), "texts", "Let the program run the executable NAME.", "NAME"),
     Option(("--allow-net",), "texts", "Let the program reach HOST, or HOST:PORT.", "HOST"),
     Option(
+        ("--allow-python",),
+        "texts",
+        "Run the Python FILE where the program imports it: it may do what you may.",
+        "FILE",
+    ),
+    Option(
         ("--mcp",),
         "texts",
         "An MCP server: its command, which needs --allow-run too, or its address, which needs "
@@ -111,7 +117,7 @@ RUN_OPTIONS = (
 
 REPL_OPTIONS = frozenset(
     {
-        *("model", "allow_read", "allow_write", "allow_run", "allow_net", "mcp"),
+        *("model", "allow_read", "allow_write", "allow_run", "allow_net", "allow_python", "mcp"),
         *("index", "limit", "parallel", "quiet"),
     }
 )
@@ -140,6 +146,7 @@ class Settings:
     allow_write: tuple[str, ...] = ()
     allow_run: tuple[str, ...] = ()
     allow_net: tuple[str, ...] = ()
+    allow_python: tuple[str, ...] = ()
     mcp: tuple[str, ...] = ()
     budget: str | None = None
     limit: str | None = None

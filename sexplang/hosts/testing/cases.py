@@ -55,6 +55,8 @@ class Test:
     """The limits of its programs."""
     model: tuple[str, ...] = ()
     """The values of `--model`, for requests that the script does not answer."""
+    python: tuple[str, ...] = ()
+    """The Python files that may be run, for their primitives."""
 
     __test__ = False
 

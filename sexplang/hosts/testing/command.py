@@ -25,6 +25,7 @@ def test(
     named: str | None,
     limit: str | None,
     model: tuple[str, ...],
+    python: tuple[str, ...] = (),
     as_json: bool,
 ) -> int:
     """Run tests and print the report; return 1 if one fails or cannot be read, or if there are
@@ -38,7 +39,7 @@ def test(
     limits = evolve(LIMITS, **given)
     tests, broken = _collect(files)
     chosen = [
-        evolve(each, limits=limits, model=model)
+        evolve(each, limits=limits, model=model, python=python)
         for each in tests
         if named is None or named in each.name
     ]

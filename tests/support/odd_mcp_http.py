@@ -33,6 +33,7 @@ class OddServer:
 
         class Handler(BaseHTTPRequestHandler):
             disable_nagle_algorithm = True  # headers and body are two packets: 40 ms between them
+
             def log_message(self, *_: Any) -> None:
                 pass
 

@@ -7,6 +7,7 @@ program holds a credential, and a replay gets the same input.
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from types import TracebackType
 from typing import Any
 
@@ -313,19 +314,27 @@ def redact_bytes(data: bytes) -> bytes:
 
 def _of_environment() -> Iterator[str]:
     for name in os.environ:
-        value = os.environ.get(name, "").strip()
-        if is_named(name, CREDENTIALS):
-            found = [value]
-        elif is_named(name, ADDRESSES):
-            found = credentials_of(value)
-        elif is_named(name, HEADERS):
-            found = _of_headers(name, value)
-        else:
+        endings = _telling_endings(name)
+        if endings is None:
             continue
+        value = os.environ.get(name, "").strip()
+        if endings is CREDENTIALS:
+            found = [value]
+        elif endings is ADDRESSES:
+            found = credentials_of(value)
+        else:
+            found = _of_headers(name, value)
         if name in OWN:
             for each in found:
                 _doubt(name, each)
         yield from (each for each in found if name in OWN or is_plausible(each))
+
+
+@lru_cache(1_000)
+def _telling_endings(name: str) -> tuple[str, ...] | None:
+    """Return the endings of which a variable's name has one; each run looks at all variables."""
+    found = (each for each in (CREDENTIALS, ADDRESSES, HEADERS) if is_named(name, each))
+    return next(found, None)
 
 
 def _of_headers(name: str, text: str) -> list[str]:

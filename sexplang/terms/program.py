@@ -158,6 +158,8 @@ class Unit:
     main: bool = False
     tools: Mapping[str, Function] = field(factory=dict)
     """The functions with the names of tasks' tools, as this module resolves them."""
+    validators: Mapping[Task, Function] = field(factory=dict)
+    """The functions that judge the answers of this module's tasks."""
 
 
 @node(eq=False)
@@ -198,6 +200,8 @@ class Program:
     """The primitives and prelude functions, by name."""
     tools: Mapping[str, Function] = field(factory=dict)
     """The documented functions that models may have as tools, by tool name."""
+    validators: Mapping[Task, Function] = field(factory=dict)
+    """The functions that judge the answers of tasks."""
 
     def __repr__(self) -> str:
         return f"Program({self.units[-1].name!r})"

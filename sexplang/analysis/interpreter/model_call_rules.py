@@ -99,9 +99,14 @@ def converse(
         given = (ANY,) * (len(function.params) + (function.rest is not None))
         _, work = yield enter_function(m, callee, function, given, place, span)
         works.append(repeat_work(work, _any_number(task, "use its tools", span)))
+    answer = m.values.make(Typed, task, ())
+    judging = m.program.validators.get(task)
+    if judging is not None:
+        callee = m.values.make(Closure, judging.index, m.top or m.values.environment(None, ()))
+        _, work = yield enter_function(m, callee, judging, (answer,), inside, span)
+        works.append(repeat_work(work, number(turns, span)))
     del m.tasking[task.name]
     m.conversing -= 1
-    answer = m.values.make(Typed, task, ())
     value, work = yield interpret_failure(m, (), handling, span, given=answer)
     return value, add_counts(*works, work)
 

@@ -70,12 +70,12 @@ _VERSION = 16
 
 _NOUNS: tuple[type, ...] = (
     *(branches.SchedulerState, branches.Times, branches.Waiting, branches.Forked),
-    *(branches.Queued, branches.Ready, branches.Permits),
+    *(branches.Queued, branches.Ready, branches.Permits, branches.Shares, branches.Claim),
     *(budgets.Scope, budgets.Bounds, budgets.Held, stack.Parent),
     *(unwind.Unwinding, exits.Lost, exits.Settled, effect.Request, plan.PlanNode, Work, Trail),
     *(task.Context, task.Conversation, task.Ask),
     *(template.Template, template.Param, template.OutputFormat, template.ContextManagement),
-    *(template.FilePaths, template.Limits, template.HistoryConfig),
+    *(template.FilePaths, template.Limits, template.HistoryConfig, template.Validator),
 )
 
 

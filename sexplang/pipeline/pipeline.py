@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sexplang.compiler import compile_unit, flaw_of_validator, operations_in, unknown_effect
+from sexplang.compiler import compile_unit, operations_in, unknown_effect
 from sexplang.machine import HIGHER
 from sexplang.machine.scopes.budgets import Meter, Price, rough_estimate
 from sexplang.package.package_data import STANDARD, defaults_for, read_shipped
+from sexplang.pipeline.validators import find_validators, functions_named
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.reader import read
 from sexplang.terms.classes.node import define, evolve, field, frozen
@@ -103,7 +104,7 @@ class Builder:
             plan=self.plan and self.plan(frozenset(self._list_operations())),
             prelude={**_FUNCTIONS, **self._procedures_of(Primitive)} if self.host else _FUNCTIONS,
             tools=self._functions(),
-            validators=self._validators(),
+            validators=find_validators(self.tasks.values(), self.units),
         )
 
     def _unit(self, source: Source, main: bool = False) -> dict[str, Export]:
@@ -153,38 +154,9 @@ class Builder:
 
     def _tools(self) -> list[str]:
         """Return the tools of templates that no module declares."""
-        return [
-            tool
-            for task in self.tasks.values()
-            if task.template.span is None or task.template.span.source.name.endswith(".xml")
-            for tool in self._functions_named(task)
-        ]
-
-    @staticmethod
-    def _functions_named(task: Task) -> tuple[str, ...]:
-        validator = task.template.validate
-        return (*task.template.allowed_tools, *((validator.name,) if validator else ()))
-
-    def _validators(self) -> dict[Task, Function]:
-        """Return the functions that judge answers, by task. Raises Diagnostics for a template in
-        XML whose validator no module has, or two."""
-        found = {task: each for unit in self.units for task, each in unit.validators.items()}
-        for task in self.tasks.values():
-            named = task.template.validate
-            if named is None or task in found:
-                continue
-            known = {unit.tools[named.name] for unit in self.units if named.name in unit.tools}
-            if len(known) != 1:
-                count = "two functions are" if known else "no function is"
-                title = f"{count} called `{named.name}` where `{task.name}` is imported"
-                hint = f"(define ({named.name} answer) …) stands in the file that imports it"
-                code = "imported-twice" if known else "unbound-name"
-                raise diagnose(code, title, named.span or _NOWHERE, hint=hint)
-            (found[task],) = known
-            flaw = flaw_of_validator(task.template, found[task])
-            if flaw is not None:
-                raise Diagnostics((flaw,))
-        return found
+        spans = [(task, task.template.span) for task in self.tasks.values()]
+        own = [task for task, at in spans if at is None or at.source.name.endswith(".xml")]
+        return [name for task in own for name in functions_named(task)]
 
     def _functions(self) -> dict[str, Function]:
         """Return the functions that models may have as tools.

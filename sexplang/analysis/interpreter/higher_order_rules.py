@@ -47,7 +47,7 @@ def _map(
 def _fork_map(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    return _map(m, given[:2], labels, handling, span)
+    return _map(m, given[:2], labels, m.branch(handling), span)
 
 
 def _for_each(
@@ -166,6 +166,13 @@ def _abandon(
     return m.values.constant(None), add_counts(*works)
 
 
+def _settle_shared(
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
+) -> Steps:
+    escape(*given)
+    return without_effects(m.values.constant(None))
+
+
 def _make_call_rule(at: int) -> Any:
     """Return a rule that calls one argument, a function without parameters, once."""
 
@@ -202,6 +209,9 @@ HIGHER.update(
         "with-permit": _make_call_rule(0),
         "in-place": _make_call_rule(0),
         "subagent-limits": lambda *_: without_effects(DATA),
+        "claim-shared": lambda *_: without_effects(DATA),
+        "settle-shared": _settle_shared,
+        "release-shared": lambda m, *_: without_effects(m.values.constant(None)),
     }
 )
 
@@ -215,7 +225,7 @@ def _run_cells(
         return without_effects(DATA)
     inside = ActiveHandle(m.number(), handling, m.values.environment(None, ()))
     inside.given = {"get-cell": ANY, "put-cell": m.values.constant(None)}
-    inside.answering = inside
+    inside.answering, inside.tail = inside, frozenset(("get-cell",))
     value, work = yield apply(m, given[1], (), (), inside, span)
     assert answering_handler(inside) is inside
     return m.values.table({"value": value, "cells": ANY}), add_counts(work, NOTHING)

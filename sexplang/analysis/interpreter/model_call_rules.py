@@ -79,7 +79,7 @@ def converse(
         _, work = yield perform(m, "compact", (ANY,) * 3, inside, span)
         works.append(repeat_work(work, number(turns, span)))
     branch = ActiveHandle(m.number(), inside, inside.environment)
-    branch.answering, branch.branches = inside.answering, True
+    branch.answering, branch.branches, branch.conversing = inside.answering, True, True
     if searches:
         m.unsure += 1
         _, work = yield perform(m, "search-memory", (ANY,), branch, span)

@@ -1,0 +1,70 @@
+; Handlers of `model`: another model where one fails, a log of the calls, and each question asked once.
+; Each takes a function without parameters and gives its value. Chapter 10 has examples.
+
+; The reasons for which another model is asked.
+(define MODEL_FAILURES
+  ["llm_error" "connection_error" "protocol_error" "no-model" "seconds" "output"])
+
+; Calls `body`, a function without parameters. Where a model fails, the `models` are asked in turn;
+; the last error is raised. `on` are the reasons of the errors after which the next one is asked.
+(define (with-fallback models body (on MODEL_FAILURES))
+  (handle (body)
+    ((model payload) resume (resume (_ask-in-turn payload models on)))))
+
+(define (_ask-in-turn payload models on)
+  (if (empty? models)
+      (model payload)
+      (try (model payload)
+        (catch (err)
+          (if (or (member? err.reason on) (member? err.type on))
+              (_ask-in-turn (put payload "model" (first models)) (rest models) on)
+              (raise err))))))
+
+; Calls `body`, a function without parameters. For each call of a model, `(write payload reply)` is
+; called with what it answers, or with the error: by default that is a line of the log.
+(define (with-log body (write _log-call))
+  (handle (body)
+    ((model payload) resume
+      (bind reply
+        (handle (model payload)
+          ((error err) failing (begin (write payload err) (forward failing error err)))))
+      (write payload reply)
+      (resume reply))))
+
+(define (_log-call payload reply)
+  (bind asked (or payload.task "a model"))
+  (log "info"
+    (if (string? reply.message)
+        (format "~a: ~a" asked reply.message)
+        (format "~a: ~a tokens in, ~a out"
+                asked
+                (or reply.usage.input_tokens 0)
+                (or reply.usage.output_tokens 0)))))
+
+; Calls `body`, a function without parameters. A question that was asked before in this run is not
+; asked again, nor while another branch waits for its answer. `(key payload)` is what makes two
+; questions the same: by default all of the payload.
+(define (with-cache body (key identity))
+  (handle (body)
+    ((model payload) resume
+      (bind asked (str "model " (sha256 (format "~s" (key payload)))))
+      (bind answer (_once asked (lambda () (model payload))))
+      (resume (if answer.shared (_without-usage answer.value) answer.value)))))
+
+(define (_without-usage reply)
+  (if (table? reply) (put reply "usage" {input_tokens: 0 output_tokens: 0}) reply))
+
+; The value of `f`, a function without parameters, which is called once for each key, a text, in a
+; run. All branches have the one value, and wait for it where it is not there yet. It is plain data.
+; An error is not kept: the next that asks calls `f` again.
+(define (once key f) (get (_once key f) "value"))
+
+(define (_once key f)
+  (try
+    (match (claim-shared key)
+      ({value: value} {value: value shared: true})
+      (_
+       (bind value (f))
+       (settle-shared key value)
+       {value: value shared: false}))
+    (finally (release-shared key))))

@@ -6,30 +6,34 @@
   ["llm_error" "connection_error" "protocol_error" "no-model" "seconds" "output"])
 
 ; Calls `body`, a function without parameters. Where a model fails, the `models` are asked in turn;
-; the last error is raised. `on` are the reasons of the errors after which the next one is asked.
+; the last error is raised. `on` are the reasons, or types, of errors after which the next is asked.
 (define (with-fallback models body (on MODEL_FAILURES))
   (handle (body)
-    ((model payload) resume (resume (_ask-in-turn payload models on)))))
+    ((model payload) resume
+      (bind answer (_ask-in-turn payload models on))
+      (if answer.error (forward resume error answer.error) (resume answer.reply)))))
 
 (define (_ask-in-turn payload models on)
-  (if (empty? models)
-      (model payload)
-      (try (model payload)
-        (catch (err)
-          (if (or (member? err.reason on) (member? err.type on))
-              (_ask-in-turn (put payload "model" (first models)) (rest models) on)
-              (raise err))))))
+  (bind answer (_attempt-call (lambda () (model payload))))
+  (if (and answer.error
+           (not (empty? models))
+           (or (member? answer.error.reason on) (member? answer.error.type on)))
+      (_ask-in-turn (put payload "model" (first models)) (rest models) on)
+      answer))
+
+; `{reply}`, or `{error}`: also one with which the host refuses the call.
+(define (_attempt-call f)
+  (handle {reply: (f)}
+    ((error err) failing (begin (abandon failing) {error: err}))))
 
 ; Calls `body`, a function without parameters. For each call of a model, `(write payload reply)` is
 ; called with what it answers, or with the error: by default that is a line of the log.
 (define (with-log body (write _log-call))
   (handle (body)
     ((model payload) resume
-      (bind reply
-        (handle (model payload)
-          ((error err) failing (begin (write payload err) (forward failing error err)))))
-      (write payload reply)
-      (resume reply))))
+      (bind answer (_attempt-call (lambda () (model payload))))
+      (write payload (or answer.error answer.reply))
+      (if answer.error (forward resume error answer.error) (resume answer.reply)))))
 
 (define (_log-call payload reply)
   (bind asked (or payload.task "a model"))
@@ -48,8 +52,11 @@
   (handle (body)
     ((model payload) resume
       (bind asked (str "model " (sha256 (format "~s" (key payload)))))
-      (bind answer (_once asked (lambda () (model payload))))
-      (resume (if answer.shared (_without-usage answer.value) answer.value)))))
+      (bind answer (_attempt-call (lambda () (_once asked (lambda () (model payload))))))
+      (bind found answer.reply)
+      (cond (answer.error (forward resume error answer.error))
+            (found.shared (resume (_without-usage found.value)))
+            (else (resume found.value))))))
 
 (define (_without-usage reply)
   (if (table? reply) (put reply "usage" {input_tokens: 0 output_tokens: 0}) reply))

@@ -191,7 +191,8 @@ def forward(m: AbstractInterpreter, node: Forward, at: Location) -> Steps:
         return ANY, m.anything("it is forwarded nobody knows where", at.place(node), at.handling)
     activation = resume.activation
     outer, performer = activation.handling.outer, activation.performer
-    value, work = yield perform(m, node.operation, seen, performer, at.place(node), start=(outer,))
+    start = None if node.fails else (outer,)
+    value, work = yield perform(m, node.operation, seen, performer, at.place(node), start=start)
     old = activation.resumed
     activation.resumed = value if old is None else m.values.join(old, value)
     if is_counted(at.handling, outer):

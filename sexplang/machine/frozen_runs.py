@@ -66,7 +66,7 @@ from sexplang.terms.values.value import (
 )
 from sexplang.terms.work import Work
 
-_VERSION = 16
+_VERSION = 17
 
 _NOUNS: tuple[type, ...] = (
     *(branches.SchedulerState, branches.Times, branches.Waiting, branches.Forked),
@@ -329,7 +329,7 @@ class _Freezer:
         if kind is handlers.Crossing:
             place = self._each([item.k, item.s, item.node])
             return ["crossing", *place, item.level, item.resumable]
-        if kind is Span:
+        if isinstance(item, Span):  # a form from a macro is where the macro is used
             source = self._relative_name(item.source)
             return ["span", self._written(source), item.start, item.end]
         if isinstance(item, (Primitive, Higher, Operation)):

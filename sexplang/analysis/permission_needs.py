@@ -11,7 +11,8 @@ from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
 from sexplang.analysis.own_nodes import is_own, own_nodes
 from sexplang.terms import core
 from sexplang.terms.classes.node import field, frozen
-from sexplang.terms.file_command import Listing, parse_listing, words_of
+from sexplang.terms.host.file_command import Listing, parse_listing, words_of
+from sexplang.terms.host.host_operations import HOST_OPERATIONS, HostOperation
 from sexplang.terms.source import Span
 from sexplang.terms.values.sequences import LISTS
 from sexplang.terms.values.value import Operation, Task
@@ -143,17 +144,22 @@ _WILD = re.compile(r"[*?\[{]")
 
 _NEEDS: dict[str, Any] = {"run": _run, "test": _test, "write": _write, "read": _read}
 
-_NAMED: dict[str, tuple[tuple[int, str, str], ...]] = {
-    "run-script": ((0, "command", "run"),),
-    "system:run_script": ((0, "command", "run"),),
-    "iterative-loop": ((2, "test_command", "test"),),
-    "write-file": ((0, "path", "write"),),
-    "read-file": ((0, "path", "read"),),
-    "list-files": ((0, "glob", "read"),),
-}
-"""The argument that needs a permission, by position and by label."""
+
+def _place_of(operation: HostOperation) -> Iterator[tuple[int, str, str]]:
+    at = operation.place
+    if at is not None and operation.right is not None:
+        yield at, operation.params[at].name, operation.right
+
 
 _PERFORMED = {"system:run_script": "run-script", "iterative-loop": "run-script"}
+"""Functions of the library that perform an operation with a permission."""
+
+_NAMED: dict[str, tuple[tuple[int, str, str], ...]] = {
+    **{each.name: tuple(_place_of(each)) for each in HOST_OPERATIONS.values()},
+    "system:run_script": ((0, "command", "run"),),
+    "iterative-loop": ((2, "test_command", "test"),),
+}
+"""The argument that needs a permission, by position and by label."""
 
 
 def _text_of(m: AbstractInterpreter, node: Any, argument: Any) -> str | None:

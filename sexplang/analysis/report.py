@@ -23,7 +23,6 @@ from sexplang.analysis.interpreter.interpreter import (
     Location,
     TooInvolved,
 )
-from sexplang.analysis.interpreter.model_call_rules import TOOLS
 from sexplang.analysis.interpreter.observations import Observations
 from sexplang.analysis.model_names import models_of
 from sexplang.analysis.name_types import NameType, types_of_names
@@ -36,6 +35,7 @@ from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.core import Clause
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.form import source_name
+from sexplang.terms.host.host_operations import HOST_TOOLS
 from sexplang.terms.program import Bind, Function, Program, Unit
 from sexplang.terms.source import Made, Span
 from sexplang.terms.texts.nearest import did_you_mean
@@ -259,7 +259,7 @@ def _find_unprovided(program: Program) -> list[Diagnostic]:
         )
         for task in program.tasks
         for tool in dict.fromkeys(task.template.allowed_tools)
-        if tool not in TOOLS and ":" not in tool and not program.has_tool(tool)
+        if tool not in HOST_TOOLS and ":" not in tool and not program.has_tool(tool)
     ]
 
 
@@ -278,7 +278,7 @@ def _find_covered(program: Program) -> list[Diagnostic]:
         )
         for task in program.tasks
         for tool in dict.fromkeys(task.template.allowed_tools)
-        if tool in TOOLS and tool in own
+        if tool in HOST_TOOLS and tool in own
     ]
 
 

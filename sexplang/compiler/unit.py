@@ -77,7 +77,7 @@ def compile_unit(
     imports = imports_of(c, forms)
     import_all(c, imports, load)
     c.size, c.first_function = layout()
-    top = sort(c, split(c, forms))
+    top = sort(c, split(c, forms, is_top=True))
     declare(c, top, check_template)
     whole = forms[0].span if forms else Span(Source(name, ""), 0, 0)
     items: list[Item] = [*flatten(run(statements(c, top.statements, 0, whole)))]

@@ -159,11 +159,9 @@ class Builder:
         return [name for task in own for name in functions_named(task)]
 
     def _functions(self) -> dict[str, Function]:
-        """Return the functions that models may have as tools.
-
-        These are the functions that a task names and all that the program exports with a doc,
-        because a call may name them.
-        """
+        """Return the functions that models may have as tools: those that a task names, each
+        `define-tool` that a module exports, and all that the program exports with a doc, because a
+        call may name them."""
         found: dict[str, Function] = {}
         others: dict[str, Function] = {}
         for unit in self.units if self.tasks else ():
@@ -177,10 +175,11 @@ class Builder:
                     )
                 if not unit.main:  # in a session a later definition replaces an earlier one
                     others[name] = function
-            own = [(name, each.shape) for name, each in unit.exports.items() if unit.main]
-            for name, shape in (*own, *unit.tools.items()):
-                if isinstance(shape, Function) and shape.is_tool:
-                    found[name] = shape
+            for name, export in unit.exports.items():
+                own = export.shape
+                if isinstance(own, Function) and own.is_tool and (unit.main or own.is_defined_tool):
+                    found[name] = own
+            found |= {name: each for name, each in unit.tools.items() if each.is_tool}
         return found
 
     def _link(self, main: str | None = None) -> None:

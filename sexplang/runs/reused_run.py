@@ -20,16 +20,21 @@ from sexplang.runtime.journal.stored_journal import NO_REPLIES, StoredRows
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.effect import Request
+from sexplang.terms.host.host_operations import SHOWN, find_operations
 from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.value import Record, Value
 
-READS = frozenset({"read-file", "list-files", "search-memory", "timer"})
+READS = find_operations(effect="reads")
 """Operations that are performed anew: they cost nothing, and what they read may have changed."""
 
-_ANYWHERE = frozenset(
-    {"model", "ask-user", "now", "random", "sleep", "wait-until", "progress", "print", "log"}
-)
+_ANYWHERE = (find_operations(repeat="free") | find_operations(repeat="safe")) - READS
 """Operations whose replies serve any request that asks the same."""
+
+_ASKS = find_operations(effect="asks")
+"""Operations that a model, a server or a person answers: they are performed if a person agrees."""
+
+_SILENT = SHOWN | find_operations(effect="waits")
+"""Operations whose value is nil."""
 
 SERVED = 0
 """The attempts of a reply that was served."""
@@ -158,12 +163,12 @@ def announce(
             return _read(request, performers)
         if request.operation == "model":
             calls.append(request)
-        elif request.operation not in _ANYWHERE or request.operation == "ask-user":
+        elif request.operation not in _ANYWHERE or request.operation in _ASKS:
             acts.append(request)
         expected = pool.expect(request)
         if expected is not None:
             return expected.reply, expected.failed
-        if request.operation in ("print", "log", "progress", "sleep", "wait-until"):
+        if request.operation in _SILENT:
             return None, False
         return None
 
@@ -312,7 +317,7 @@ def serve(
             is_safe = request.operation in READS | _ANYWHERE
             if not is_safe and decide(request, replay, {}) == "never":
                 raise make_doubt_error(request)
-            if not is_safe or request.operation in ("model", "ask-user"):
+            if not is_safe or request.operation in _ASKS:
                 admit(request)
             return perform(request)
 

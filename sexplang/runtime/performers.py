@@ -19,6 +19,7 @@ from sexplang.runtime.refusal import refuse
 from sexplang.runtime.scripts import list_named_files, make_run_script
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.effect import Request
+from sexplang.terms.host.host_operations import Right, find_operations
 from sexplang.terms.model.roles import ALL, Models
 
 if TYPE_CHECKING:
@@ -190,7 +191,9 @@ def _make_tool(
 
 # -- Permissions ----------------------------------------------------------------------------------
 
-FLAGS = {"read-file": "read", "list-files": "read", "write-file": "write"}
+_FILE_RIGHTS: tuple[Right, ...] = ("read", "write")
+
+FLAGS = {name: right for right in _FILE_RIGHTS for name in find_operations(right=right)}
 """The permission that each file operation needs for at least one place."""
 
 

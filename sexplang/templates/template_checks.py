@@ -10,7 +10,13 @@ from sexplang.schemas.type_parts import fields_of, find_unknown_field
 from sexplang.schemas.values import misfit_of
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Diagnostic, Label, Severity
-from sexplang.terms.file_command import KNOWN, Listing, find_shell_word, parse_listing, words_of
+from sexplang.terms.host.file_command import (
+    KNOWN,
+    Listing,
+    find_shell_word,
+    parse_listing,
+    words_of,
+)
 from sexplang.terms.source import Span
 from sexplang.terms.template import NAME, FilePaths, Param, Template, slots_of, tool_alias
 from sexplang.terms.texts.nearest import did_you_mean

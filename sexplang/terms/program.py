@@ -5,6 +5,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from sexplang.terms.classes.node import field, frozen, node
 from sexplang.terms.core import Core
+from sexplang.terms.schemas import Schema
 from sexplang.terms.source import Source, Span, relative_name
 from sexplang.terms.values.text import text
 from sexplang.terms.values.value import Operation, Procedure, Task, Value
@@ -17,6 +18,9 @@ class Parameter:
     name: str
     """As calls name it; of a pattern its text and a mark, which no call can give."""
     default: Core | None = None
+    schema: Schema | None = None
+    """The type of a tool's parameter."""
+    doc: str = ""
 
     @property
     def is_pattern(self) -> bool:
@@ -45,6 +49,8 @@ class Function:
     doc: str = ""
     outer: int = 1
     """The size of the environment that it closes over, at its definition (slot 0 counted)."""
+    is_defined_tool: bool = False
+    """Whether it is a `define-tool`: what a model sends is held to the types."""
 
     @property
     def is_tool(self) -> bool:

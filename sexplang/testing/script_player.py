@@ -10,6 +10,7 @@ from sexplang.api.python_values import Function, Functions, value
 from sexplang.machine import Failed, Limits, Outcome, Suspended
 from sexplang.runtime import Refusal
 from sexplang.terms.effect import Request
+from sexplang.terms.host.host_operations import SHOWN
 from sexplang.terms.program import Program
 from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.text import to_source
@@ -22,9 +23,6 @@ In the arguments `...` matches anything, and a dict needs only the keys that mat
 """
 
 Script: TypeAlias = Sequence[tuple[Expected, Any]] | Callable[..., Any]
-
-UNASKED = frozenset({"print", "log", "progress"})
-"""Operations that a script may leave out: they are answered with nil."""
 
 
 class Mismatch(AssertionError):
@@ -85,7 +83,7 @@ def _next(
         if left and _fits_request(left[0][0], request):
             return request, left.pop(0)[1]
     for request in requests:
-        if request.operation in UNASKED:
+        if request.operation in SHOWN:
             return request, None
     asked = " and ".join([_show_request(request) for request in requests])
     wanted = f"the script expects {_pair(left[0])}" if left else "the script is at its end"

@@ -9,7 +9,7 @@ from support.running import error_of
 
 from sexplang.runtime import Permissions, drive
 from sexplang.runtime.scripts.file_commands import parse_paths
-from sexplang.terms.file_command import Listing, parse_listing
+from sexplang.terms.host.file_command import Listing, parse_listing
 
 
 def listed(*words, folder=None, **granted):

@@ -13,13 +13,11 @@ from sexplang.runtime.models.adapters.scripted import shape_reply
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.effect import Request
 from sexplang.terms.form import Form, ListForm, Literal, Name, TableForm, VectorForm
+from sexplang.terms.host.host_operations import SHOWN
 from sexplang.terms.source import Source
 from sexplang.terms.values.boundary import plain, value_of
 from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Record, Symbol, Value, symbol
-
-UNASKED = ("print", "log", "progress")
-"""Requests that need no mark: they are answered with nil."""
 
 
 class Anything:
@@ -63,7 +61,7 @@ def _next(requests: Sequence[Request], left: list[Exchange]) -> tuple[Request, E
         if left and (left[0].request is None or asks(left[0].request, request)):
             return request, left.pop(0)
     for request in requests:
-        if request.operation in UNASKED:
+        if request.operation in SHOWN:
             return request, None
     shown = " and ".join(to_source((symbol(r.operation), *r.arguments)) for r in requests)
     wanted = f"expected {left[0].request} ({left[0].where})" if left else "no mark answers it"

@@ -13,20 +13,11 @@ from sexplang.analysis.interpreter.call_rules import SHAPES, enter_function
 from sexplang.analysis.interpreter.handler_rules import interpret_failure, perform
 from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Costs, Steps
 from sexplang.terms.classes.node import frozen
+from sexplang.terms.host.host_operations import ALONE, HOST_TOOLS
 from sexplang.terms.program import Function
 from sexplang.terms.source import Span
 from sexplang.terms.template import Template
 from sexplang.terms.values.value import Task
-
-TOOLS = {
-    "read_file": "read-file",
-    "list_files": "list-files",
-    "request_user_input": "ask-user",
-    "spawn_subtask": "subtask",
-    "propose_subplan": "subplan",
-    "system:run_script": "run-script",
-}
-"""The operations that a conversation performs for built-in tools."""
 
 LOOKUPS = {
     "command": "list-files",
@@ -157,18 +148,17 @@ def _list_performs(
     for tool in dict.fromkeys(template.allowed_tools):
         does = "ask for subtasks" if tool == "spawn_subtask" else "use its tools"
         count = _any_number(task, does, span)
-        if tool not in TOOLS and tool in tasks and m.program.has_tool(tool):
+        if tool not in HOST_TOOLS and tool in tasks and m.program.has_tool(tool):
             fields = {**dict.fromkeys(_REQUEST, DATA), "name": m.values.constant(tool)}
             found.append(PerformCount("subtask", count, (m.values.table(fields),), alone=True))
         elif tool not in own:
-            operation = TOOLS.get(tool, "tool")
-            alone = operation in _ALONE or tool in template.in_order
+            operation = HOST_TOOLS.get(tool, "tool")
+            alone = operation in ALONE or tool in template.in_order
             given = (ANY, m.values.table({})) if operation == "tool" else (ANY,)
             found.append(PerformCount(operation, count, given, alone=alone))
     return found
 
 
-_ALONE = frozenset({"subtask", "subplan", "ask-user"})
 _REQUEST = ("type", "inputs", "depth", "result")
 
 
@@ -182,7 +172,7 @@ def _functions(m: AbstractInterpreter, task: Task, turns: int) -> list[tuple[str
         return []
     tools = m.program.tools
     tasks = {each.name for each in m.program.tasks}
-    names = [name for name in dict.fromkeys(task.template.allowed_tools) if name not in TOOLS]
+    names = [name for name in dict.fromkeys(task.template.allowed_tools) if name not in HOST_TOOLS]
     return [(name, tools[name]) for name in names if name in tools and name not in tasks]
 
 

@@ -16,6 +16,7 @@ from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.pipeline.dispatcher import DispatchedProgram
 from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.host.host_operations import SHOWN, find_operations
 from sexplang.terms.model.payload import OPTIONS
 from sexplang.terms.source import Source
 from sexplang.terms.task import error_of
@@ -23,12 +24,11 @@ from sexplang.terms.values.boundary import plain, value_of
 from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault, Value
 
-READING = ("read-file", "now", "random", "timer")
-LOOKING = ("list-files", "search-memory")
-"""Operations that are performed on the way: a task reads its files first. They may take a while."""
+SLOW = ("list-files", "search-memory")
+"""Operations that may take a while."""
 
-SAYING = ("print", "log", "progress")
-"""Operations that are answered with nil."""
+READING = (find_operations(effect="reads") | find_operations(effect="tells")).difference(SLOW)
+"""Operations that are performed on the way: a task reads its files first."""
 
 
 class _Over(OSError):
@@ -91,8 +91,8 @@ def show_preview(settings: Settings, asked: DispatchedProgram, source: Source) -
     answers = {
         **dict.fromkeys(table, leave),
         **{name: table[name] for name in READING if name in table},
-        **dict.fromkeys(LOOKING, look),
-        **dict.fromkeys(SAYING, lambda request: None),
+        **dict.fromkeys(SLOW, look),
+        **dict.fromkeys(SHOWN, lambda request: None),
         "sleep": sleep,
         "wait-until": wait_until,
         "model": model,

@@ -46,8 +46,11 @@ def _describe(meaning: Meaning, entry: Entry) -> list[str]:
     if meaning.kind == "module":
         return [f'The module `"{meaning.doc}"`: ' + _list_names(meaning.members)]
     said = [entry.doc]
+    params = meaning.params or ()
+    if meaning.kind == "task" or any(each.type or each.doc for each in params):
+        said.append("\n".join(map(_param, params)))
     if meaning.kind == "task":
-        said += ["\n".join(_param(each) for each in meaning.params or ()), _settings(meaning.shape)]
+        said.append(_settings(meaning.shape))
     return said
 
 

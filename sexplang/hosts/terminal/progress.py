@@ -28,6 +28,7 @@ from sexplang.runtime.driver.events import (
 )
 from sexplang.runtime.journal.redaction import clean
 from sexplang.terms.classes.node import define, field
+from sexplang.terms.host.host_operations import SHOWN, find_operations
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -38,7 +39,7 @@ TICK = 0.2
 MOST = 24
 """The most lines that are drawn."""
 
-PASSING = frozenset(("print", "log", "progress", "timer", "now", "random"))
+PASSING = SHOWN | find_operations(effect="tells") | {"timer"}
 """Operations that take no time or are no work: they are not counted."""
 
 OUTPUT = frozenset(("print", "log", "ask-user"))

@@ -8,13 +8,14 @@ from unicodedata import normalize
 
 from sexplang.hosts.testing.cases import Test, report_malformed
 from sexplang.hosts.testing.request_patterns import fits, operation_of, show_request
-from sexplang.hosts.testing.test_programs import UNASKED, is_error, value_in, value_of_form
+from sexplang.hosts.testing.test_programs import is_error, value_in, value_of_form
 from sexplang.machine import Done, Failed
 from sexplang.primitives import PRIMITIVES
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.effect import Request
 from sexplang.terms.form import Form, ListForm, Literal, Name, VectorForm
+from sexplang.terms.host.host_operations import SHOWN
 from sexplang.terms.source import Source
 from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.text import text, to_source
@@ -184,7 +185,7 @@ def _requests(
     if None in named:
         raise Diagnostics([report_malformed(form.span, "a request is written (op argument…)")])
     made = [
-        each for each in played.requests if each.operation not in UNASKED or each.operation in named
+        each for each in played.requests if each.operation not in SHOWN or each.operation in named
     ]
     fitting = [fits(*pair) for pair in zip(form.items, made, strict=False)]
     if len(made) == len(form.items) and all(fitting):

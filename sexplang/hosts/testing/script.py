@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 from sexplang.hosts.testing.cases import Test, report_malformed
 from sexplang.hosts.testing.live import Live, live
 from sexplang.hosts.testing.request_patterns import fits, operation_of
-from sexplang.hosts.testing.test_programs import UNASKED, beside, is_error, value_of_form
+from sexplang.hosts.testing.test_programs import beside, is_error, value_of_form
 from sexplang.runtime.models.adapters.scripted import (
     check_script,
     make_replies,
@@ -18,6 +18,7 @@ from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.effect import Request
 from sexplang.terms.form import Form, TableForm, VectorForm
+from sexplang.terms.host.host_operations import SHOWN
 from sexplang.terms.texts.wildcards import matches, split_pattern
 from sexplang.terms.values.boundary import plain, value_of
 from sexplang.terms.values.value import Fault, Value
@@ -53,7 +54,7 @@ class Script:
             if self.exchanges and fits(self.exchanges[0].pattern, request):
                 return self._make(request, _shape(self.exchanges.pop(0).reply, request))
         for request in requests:
-            if request.operation in UNASKED:
+            if request.operation in SHOWN:
                 return self._make(request, None)
             if request.operation == "model":
                 reply = self._from_models(request)

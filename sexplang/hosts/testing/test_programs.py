@@ -12,12 +12,10 @@ from sexplang.reader import read
 from sexplang.runs import assembly
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.form import Form, Label, Literal, TableForm, VectorForm
+from sexplang.terms.host.host_operations import SHOWN
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.values.value import Record, Value
-
-UNASKED = ("print", "log", "progress")
-"""Operations that need no script."""
 
 
 def program_of(test: Test) -> Program:
@@ -81,7 +79,7 @@ def value_in(test: Test, forms: tuple[Form, ...], inputs: dict[str, Value]) -> V
     outcome = begin(test, build_program(test.source, (*test.common, *forms)), inputs)
     while isinstance(outcome, Suspended):
         request = outcome.requests[0]
-        if request.operation not in UNASKED:
+        if request.operation not in SHOWN:
             words = f"this asks for `{request.operation}`, but nobody answers here"
             raise Diagnostics([report_malformed(forms[-1].span, words)])
         outcome = outcome.resume(request.id)

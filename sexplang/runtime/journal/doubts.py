@@ -11,28 +11,17 @@ from sexplang.runtime.journal.stored_journal import Begun, CutRequest
 from sexplang.runtime.refusal import Refusal, make_task_failure
 from sexplang.terms.classes.node import define, frozen
 from sexplang.terms.effect import Request
+from sexplang.terms.host.host_operations import find_operations
 
 Decision = Literal["safe", "ask", "never"]
 """What happens to a request in doubt: it is performed again, a person decides, or it fails."""
 
 DECISIONS = get_args(Decision)
 
-INSIDE = frozenset(
-    {
-        "now",
-        "random",
-        "sleep",
-        "wait-until",
-        "timer",
-        "read-file",
-        "list-files",
-        "search-memory",
-        "progress",
-    }
-)
+INSIDE = find_operations(repeat="free")
 """Operations that change nothing outside the run and cost nothing."""
 
-_SAFE = frozenset({"model", "print", "log", "ask-user"})
+_SAFE = find_operations(repeat="safe")
 """Operations that may be performed twice. A second call of a model is paid, and reported."""
 
 

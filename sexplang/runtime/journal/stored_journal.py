@@ -26,6 +26,7 @@ from sexplang.runtime.journal.run_store import (
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.effect import Request
+from sexplang.terms.host.host_operations import SHOWN, find_operations
 from sexplang.terms.json.tagged import dump, load, pack, unpack
 from sexplang.terms.run_terms import Terms
 from sexplang.terms.values.value import Fault, Record, Value
@@ -36,7 +37,7 @@ KEPT_NOTES = ("zones", "rates")
 NO_REPLIES = frozenset({ATTEMPT, CANCEL, CUT, PASSED})
 """Operations of rows that are no replies to requests."""
 
-CHEAP = frozenset({"print", "log", "progress", "now", "random", "read-file", "list-files"})
+CHEAP = SHOWN | find_operations(effect="tells") | find_operations(right="read")
 """Operations that a run may repeat from its beginning: for them alone no store is opened."""
 
 SNAPSHOT_SHARE = 20

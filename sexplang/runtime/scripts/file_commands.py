@@ -11,7 +11,7 @@ from sexplang.runtime.files.surrogates import require_text
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.runtime.scripts.script_request import check_supervision, command_of
-from sexplang.terms.file_command import KNOWN, Listing, parse_listing
+from sexplang.terms.host.file_command import KNOWN, Listing, parse_listing
 from sexplang.terms.texts.wildcards import split_pattern
 from sexplang.terms.values.value import Value
 

@@ -26,7 +26,7 @@ from sexplang.tasks.requests.subtask_request import fields_of
 from sexplang.tasks.session import Block, Gathering, HandlerSession, Lookup
 from sexplang.tasks.turns.replies import outcome
 from sexplang.terms.classes.node import evolve, node
-from sexplang.terms.file_command import words_of
+from sexplang.terms.host.file_command import words_of
 from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.task import Ask, Conversation, Perform, sign
 from sexplang.terms.texts import wildcards

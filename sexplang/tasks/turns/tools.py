@@ -21,9 +21,11 @@ from sexplang.tasks.start.call_settings import accumulates
 from sexplang.tasks.turns.replies import Reply, ToolUse, find_halt, outcome
 from sexplang.tasks.turns.replies import read_answer as answered_plan
 from sexplang.terms.classes.node import evolve, node
+from sexplang.terms.host.host_operations import ALONE, HOST_TOOLS
 from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.json.strict import read_json, unfit
 from sexplang.terms.model.payload import choice_of
+from sexplang.terms.program import Function
 from sexplang.terms.task import Ask, task_result
 from sexplang.terms.template import Template, tool_alias
 from sexplang.terms.values.value import Fault, Value
@@ -165,11 +167,15 @@ def own_tool(name: str, rules: Rules) -> dict[str, Value] | None:
 
 
 def own_tools(names: Iterable[str], rules: Rules) -> dict[str, str]:
-    """Return the program's tools among the names: `task` or `function`."""
+    """Return the program's tools among the names: `task`, `function` or `typed function`."""
     others = [name for name in names if name not in BUILT_IN]
     tasks = {name: "task" for name in others if _task(name, rules) is not None}
-    functions = {name: "function" for name in others if name in rules.functions}
+    functions = {name: _kind(rules.functions[name]) for name in others if name in rules.functions}
     return {**functions, **tasks}
+
+
+def _kind(function: Function) -> str:
+    return "typed function" if function.is_defined_tool else "function"
 
 
 def _task(name: str, rules: Rules) -> Template | None:
@@ -260,7 +266,7 @@ def plan_calls(session: HandlerSession, reply: Reply) -> Planned:
             malformed = asked.malformed or malformed
             continue
         results.append(None)
-        alone = asked.operation in _ALONE or _is_in_order(session.setup, use)
+        alone = asked.operation in ALONE or _is_in_order(session.setup, use)
         (later if alone else direct).append((at, asked))
     calls = Calls(
         tuple([use.id for use in reply.uses]),
@@ -278,9 +284,6 @@ def plan_calls(session: HandlerSession, reply: Reply) -> Planned:
         planning=planning,
     )
     return waiting, tuple([ask for _, ask in direct]), malformed
-
-
-_ALONE = frozenset({"subtask", "subplan", "ask-user"})
 
 
 def _is_in_order(setup: Setup, use: ToolUse) -> bool:
@@ -409,13 +412,15 @@ def _ask_of(
         ), ()
     arguments = arguments_of(name, given)
     if arguments is None:
-        wrong = misfit(_definition(session, use.name), given) if kind == "function" else None
+        wrong = None
+        if kind is not None:
+            wrong = misfit(_definition(session, use.name), given, kind == "typed function")
         if wrong is None:
             return Ask("tool", (name, given), attempt=True), ()
         arguments = wrong
     if isinstance(arguments, str):
         return _untold(f"the input of `{use.name}` does not fit: {arguments}"), ()
-    return Ask(NAMES[name], arguments, attempt=True), ()
+    return Ask(HOST_TOOLS[name], arguments, attempt=True), ()
 
 
 def available(setup: Setup, reply: Reply) -> dict[str, str]:
@@ -519,10 +524,4 @@ OPERATIONS = {
     "list_files": _text_of("glob"),
     "request_user_input": _question,
     "system:run_script": _script,
-}
-NAMES = {
-    "read_file": "read-file",
-    "list_files": "list-files",
-    "request_user_input": "ask-user",
-    "system:run_script": "run-script",
 }

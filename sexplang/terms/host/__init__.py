@@ -1,0 +1,1 @@
+"""What a host offers to programs: its operations, and the commands that list files."""

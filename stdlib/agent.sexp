@@ -1,0 +1,48 @@
+; An agent: a task that goes on until it is done. Its choices are operations: what no handler of the
+; program takes is answered as the comments say. Chapter 10 has examples.
+
+; Which tools the agent's model has, a list of names: nil for those of the task.
+(define-effect (agent-tools task) "The tools of an agent, by name.")
+
+; `{rounds max_turns}`: how often the agent goes on, and the turns of the model in each round: by
+; default 10 rounds, and the turns of the task.
+(define-effect (agent-limits task) "The limits of an agent.")
+
+; What the model is told after a round, and the agent goes on; nil, and the agent is done. By default
+; the first answer ends it.
+(define-effect (agent-next result round) "The words with which an agent goes on, or nil.")
+
+(define (default-agent-tools task) nil)
+
+(define (default-agent-limits task) {})
+
+(define (default-agent-next result round) nil)
+
+; Has a task done with these inputs, a table, round after round in one conversation; gives the last
+; TaskResult. What a full window drops is the effect `compact`. Used up, the rounds are an error.
+(define (run-agent task inputs)
+  (bind limits (merge {rounds: 10 max_turns: nil} (agent-limits task)))
+  (bind begun
+    (run-task task inputs {tools: (agent-tools task) max_turns: limits.max_turns}))
+  (loop ((result begun) (round 1))
+    (bind words (agent-next result round))
+    (cond ((nil? words) result)
+          ((< round limits.rounds) (recur (continue result words) (+ round 1)))
+          (else
+           (raise {type: "RESOURCE_EXHAUSTION"
+                   reason: "turns"
+                   message: (format "the agent is not done after round ~a" round)
+                   hint: "allow more: handle `agent-limits`, or tell it more in `agent-next`"
+                   content: result.content
+                   details: {rounds: round words: words}})))))
+
+; Calls `body`, a function without parameters. A function or a tool of the host that a model calls in
+; it is called if `(allow name inputs)` gives nil; else what it gives is the reason that the model is
+; told.
+(define (with-approval allow body)
+  (handle (body)
+    ((tool name inputs) resume
+      (bind reason (allow name inputs))
+      (if (nil? reason)
+          (forward resume tool name inputs)
+          (forward resume error {reason: "not-allowed" message: (str reason)})))))

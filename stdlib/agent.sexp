@@ -1,11 +1,12 @@
 ; An agent: a task that goes on until it is done. Its choices are operations: what no handler of the
 ; program takes is answered as the comments say. Chapter 10 has examples.
 
-; Which tools the agent's model has, a list of names: nil for those of the task.
+; Which tools the agent's model has, a list of names: nil for those of the task. A task without tools
+; of its own has to say how many turns it takes, `(limits max_turns: 20)`.
 (define-effect (agent-tools task) "The tools of an agent, by name.")
 
 ; `{rounds max_turns}`: how often the agent goes on, and the turns of the model in each round: by
-; default 10 rounds, and the turns of the task.
+; default 10 rounds, and the turns of the task, which can only be lowered.
 (define-effect (agent-limits task) "The limits of an agent.")
 
 ; What the model is told after a round, and the agent goes on; nil, and the agent is done. By default

@@ -8,14 +8,18 @@
 (define (evaluate f rows score (limit 8))
   (_check-calls limit)
   (bind results (par-map (lambda (row) (_result f row score)) rows limit: limit))
-  {score: (if (empty? results) nil (mean (map (lambda (each) each.score) results)))
+  {score: (if (empty? results)
+              nil
+              (mean (map (lambda (each) each.score) results)))
    count: (length results)
    failed: (count (lambda (each) each.error) results)
    rows: results})
 
 (define (_result f row score)
   (bind found
-    (attempt (begin (bind value (f row)) {value: value score: (_number (score value row))})))
+    (attempt (begin
+               (bind value (f row))
+               {value: value score: (_number (score value row))})))
   (if (failed? found)
       {row: row value: nil score: 0 error: found.notes.error.message}
       {row: row value: found.value score: found.score error: nil}))
@@ -44,8 +48,7 @@
   (bind found (par-map (lambda (_) (attempt (begin (bind value (f)) {value: value}))) (range n)))
   (bind good (filter (lambda (each) (not (failed? each))) found))
   (when (empty? good) (raise (get-in (first found) ["notes" "error"])))
-  (bind scored
-    (par-map (lambda (each) (put each "score" (_number (score each.value)))) good))
+  (bind scored (par-map (lambda (each) (put each "score" (_number (score each.value)))) good))
   (get (max-by (lambda (each) each.score) scored) "value"))
 
 ; Calls `(f feedback)` for a draft, with nil at first, until `(judge draft)` gives nil, `times` times

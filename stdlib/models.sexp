@@ -11,7 +11,9 @@
   (handle (body)
     ((model payload) resume
       (bind answer (_ask-in-turn payload models on))
-      (if answer.error (forward resume error answer.error) (resume answer.reply)))))
+      (if answer.error
+          (forward resume error answer.error)
+          (resume answer.reply)))))
 
 (define (_ask-in-turn payload models on)
   (bind answer (_attempt-call (lambda () (model payload))))
@@ -33,17 +35,19 @@
     ((model payload) resume
       (bind answer (_attempt-call (lambda () (model payload))))
       (write payload (or answer.error answer.reply))
-      (if answer.error (forward resume error answer.error) (resume answer.reply)))))
+      (if answer.error
+          (forward resume error answer.error)
+          (resume answer.reply)))))
 
 (define (_log-call payload reply)
   (bind asked (or payload.task "a model"))
   (log "info"
-    (if (string? reply.message)
-        (format "~a: ~a" asked reply.message)
-        (format "~a: ~a tokens in, ~a out"
-                asked
-                (or reply.usage.input_tokens 0)
-                (or reply.usage.output_tokens 0)))))
+       (if (string? reply.message)
+           (format "~a: ~a" asked reply.message)
+           (format "~a: ~a tokens in, ~a out"
+                   asked
+                   (or reply.usage.input_tokens 0)
+                   (or reply.usage.output_tokens 0)))))
 
 ; Calls `body`, a function without parameters. A question that was asked before in this run is not
 ; asked again, nor while another branch waits for its answer. `(key payload)` is what makes two
@@ -59,7 +63,9 @@
             (else (resume found.value))))))
 
 (define (_without-usage reply)
-  (if (table? reply) (put reply "usage" {input_tokens: 0 output_tokens: 0}) reply))
+  (if (table? reply)
+      (put reply "usage" {input_tokens: 0 output_tokens: 0})
+      reply))
 
 ; The value of `f`, a function without parameters, which is called once for each key, a text, in a
 ; run. All branches have the one value, and wait for it where it is not there yet. It is plain data.

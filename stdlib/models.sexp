@@ -78,6 +78,6 @@
       ({value: value} {value: value shared: true})
       (_
        (bind value (f))
-       (settle-shared key value)
+       (put-shared key value)
        {value: value shared: false}))
     (finally (release-shared key))))

@@ -115,7 +115,7 @@ class ClaimShared(Exit):
         self.s = s
 
 
-class SettleShared(Exit):
+class PutShared(Exit):
     """A shared value, in a tuple, or None if the branch releases its claim."""
 
     def __init__(self, key: Any, value: tuple[Value] | None, k: Frame, s: Segment) -> None:

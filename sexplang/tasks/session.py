@@ -174,7 +174,7 @@ NOTHING = "(nothing)"
 """The text of a turn without a word. No provider takes a blank message."""
 
 Waits: TypeAlias = Literal[
-    *("lookups", "files", "model", "calls", "subtask", "subplan", "compact", "validator")
+    "lookups", "files", "model", "calls", "subtask", "subplan", "compact", "validator"
 ]
 
 

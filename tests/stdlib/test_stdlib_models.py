@@ -179,7 +179,7 @@ def test_a_program_of_a_model_shares_nothing_with_its_caller():
     program = """
     (import std/models)
     (once "k" (lambda () 1))
-    (eval-plan "(settle-shared \\"k\\" 2) (claim-shared \\"k\\")")"""
+    (eval-plan "(put-shared \\"k\\" 2) (claim-shared \\"k\\")")"""
     outcome = begun(f"{program}")
 
     assert outcome.value == {"status": "done", "value": {"value": 2}}

@@ -18,7 +18,12 @@ from sexplang.analysis.domain.primitive_results import item_of, part_of, size_of
 from sexplang.analysis.domain.values import ANY, DATA, Abstract, Constant, Resume, functions
 from sexplang.analysis.interpreter.call_rules import HIGHER, SHIPPED, apply
 from sexplang.analysis.interpreter.handler_rules import perform
-from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Steps, without_effects
+from sexplang.analysis.interpreter.interpreter import (
+    AbstractInterpreter,
+    Seen,
+    Steps,
+    without_effects,
+)
 from sexplang.analysis.interpreter.resume_rules import OTHER_CONTEXT, escape, recount_resume
 from sexplang.terms.source import Span
 
@@ -166,11 +171,11 @@ def _abandon(
     return m.values.constant(None), add_counts(*works)
 
 
-def _settle_shared(
+def _put_shared(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
-) -> Steps:
+) -> Seen:
     escape(*given)
-    return without_effects(m.values.constant(None))
+    return m.values.constant(None), NOTHING
 
 
 def _make_call_rule(at: int) -> Any:
@@ -210,7 +215,7 @@ HIGHER.update(
         "in-place": _make_call_rule(0),
         "subagent-limits": lambda *_: without_effects(DATA),
         "claim-shared": lambda *_: without_effects(DATA),
-        "settle-shared": _settle_shared,
+        "put-shared": _put_shared,
         "release-shared": lambda m, *_: without_effects(m.values.constant(None)),
     }
 )

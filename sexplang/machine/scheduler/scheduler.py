@@ -44,7 +44,7 @@ from sexplang.machine.scheduler.permits import (
     wait_for_permit,
 )
 from sexplang.machine.scheduler.plan_graphs import judge, nodes_to_begin, start_of, values_so_far
-from sexplang.machine.scheduler.shared_values import claim, pass_first_claim, settle
+from sexplang.machine.scheduler.shared_values import claim, pass_first_claim, put_value
 from sexplang.machine.scopes.budgets import Meter
 from sexplang.machine.scopes.deadlines import Ledger, Pause, Slice, Slicing, find_form
 from sexplang.machine.stack import BASE, BOTTOM, BranchEnd, Exit, Parent, Segment, Step, give
@@ -533,7 +533,7 @@ _AFTER: dict[type[Exit], Callable[[Scheduler, Branch, Any], None]] = {
     exits.LeaveScope: Scheduler._leave_scope,
     exits.AcquirePermit: begin_job,
     exits.ClaimShared: claim,
-    exits.SettleShared: settle,
+    exits.PutShared: put_value,
     exits.ReadLimits: Scheduler._tell_limits,
     exits.RequestSubtask: Scheduler._count_subtask,
     exits.JudgePlan: Scheduler._judge_plan,

@@ -1,6 +1,6 @@
 """Shared values: one value per key for all branches of a run.
 
-The first branch that claims a key computes its value; the others wait until it is settled. If the
+The first branch that claims a key computes its value; the others wait until it is there. If the
 claim is released without a value, because the computation failed or was cancelled, the next branch
 that waits has the claim. A claim by the branch that has it already, or by a branch inside that one,
 goes on at once. If nothing else goes on in the run, the first branch that waits has the claim: a
@@ -32,22 +32,22 @@ if TYPE_CHECKING:
     from sexplang.machine.scheduler.scheduler import Scheduler
 
 
-def claim_value(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+def claim_shared(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     """`(claim-shared key)`: `{value}` if the value is known, nil for the branch that computes
     it."""
     raise exits.ClaimShared(_key(arguments[0], s), k, s)
 
 
-def settle_value(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(settle-shared key value)`: the value of the key from now on, for all that wait too."""
+def put_shared(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+    """`(put-shared key value)`: the value of the key from now on, for all that wait too."""
     value = materialize(arguments[1])
     plain(value)
-    raise exits.SettleShared(_key(arguments[0], s), (value,), k, s)
+    raise exits.PutShared(_key(arguments[0], s), (value,), k, s)
 
 
-def release_value(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
+def release_shared(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
     """`(release-shared key)`: the branch has the claim no more, if it had it."""
-    raise exits.SettleShared(_key(arguments[0], s), None, k, s)
+    raise exits.PutShared(_key(arguments[0], s), None, k, s)
 
 
 def _key(given: Value, s: Segment) -> SharedKey:
@@ -73,7 +73,7 @@ def claim(scheduler: "Scheduler", branch: Branch, left: exits.ClaimShared) -> No
     _go_on(scheduler, branch, left.k, left.s, None)
 
 
-def settle(scheduler: "Scheduler", branch: Branch, left: exits.SettleShared) -> None:
+def put_value(scheduler: "Scheduler", branch: Branch, left: exits.PutShared) -> None:
     """Set the value of a key, or release the claim of the branch."""
     key, shares = left.key, scheduler.shares
     claimed = shares.claims.get(key)

@@ -3,7 +3,7 @@
 (define (sql text) (json-string {sql: text why: "as asked"}))
 
 (test "what SQLite does not understand is told to the model"
-  file: "ask.sexp"
+  file: "query.sexp"
   inputs: {question: "Which city sold most?"}
   script: [[(run-script "sqlite3" ["-readonly" "-safe" "shop.db" ".schema"])
             (done "CREATE TABLE sale (city, cups);")]
@@ -16,6 +16,6 @@
   expect: "SELECT city FROM sale\n\n| Bonn |")
 
 (test "what changes the database is not even explained"
-  file: "ask.sexp"
+  file: "query.sexp"
   script: [[(run-script "sqlite3" [_ _ _ ".schema"]) (done "")] {reply: (sql "DROP TABLE sale")}]
   error: ["output_format_failure" "Write one SELECT."])

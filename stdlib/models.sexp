@@ -76,8 +76,5 @@
   (try
     (match (claim-shared key)
       ({value: value} {value: value shared: true})
-      (_
-       (bind value (f))
-       (put-shared key value)
-       {value: value shared: false}))
+      (_ {value: (put-shared key (f)) shared: false}))
     (finally (release-shared key))))

@@ -169,6 +169,13 @@ def test_a_run_that_is_kept_goes_on_without_a_second_call(tmp_path):
     assert (value, done) == ([10, 10, 20, 10, 20, 20], [2, 3])
 
 
+def test_a_continuation_that_is_resumed_again_changes_no_value():
+    text = f"""{LOOK}
+    (handle (list (look "a") (once "a" (lambda () 0))) ((ask key) k (append (k 1) (k 2))))"""
+
+    assert begun(text).value == (1, 1, 1, 1)
+
+
 def test_a_shared_value_is_plain_data():
     outcome = begun('(import std/models) (once "f" (lambda () (lambda (x) x)))')
 

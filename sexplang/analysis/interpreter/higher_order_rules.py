@@ -175,7 +175,7 @@ def _put_shared(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Seen:
     escape(*given)
-    return m.values.constant(None), NOTHING
+    return given[1], NOTHING
 
 
 def _make_call_rule(at: int) -> Any:

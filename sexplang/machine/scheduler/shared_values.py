@@ -39,7 +39,8 @@ def claim_shared(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span 
 
 
 def put_shared(arguments: tuple[Value, ...], k: Frame, s: Segment, span: Span | None) -> Step:
-    """`(put-shared key value)`: the value of the key from now on, for all that wait too."""
+    """`(put-shared key value)`: the value of the key from now on, for all that wait too; an earlier
+    one stays. Gives the value of the key."""
     value = materialize(arguments[1])
     plain(value)
     raise exits.PutShared(_key(arguments[0], s), (value,), k, s)
@@ -74,7 +75,8 @@ def claim(scheduler: "Scheduler", branch: Branch, left: exits.ClaimShared) -> No
 
 
 def put_value(scheduler: "Scheduler", branch: Branch, left: exits.PutShared) -> None:
-    """Set the value of a key, or release the claim of the branch."""
+    """Set the value of a key, and go on with the value that it has; or release the claim of the
+    branch. A continuation that is resumed again changes no value."""
     key, shares = left.key, scheduler.shares
     claimed = shares.claims.get(key)
     if left.value is not None and key not in shares.values:
@@ -84,7 +86,8 @@ def put_value(scheduler: "Scheduler", branch: Branch, left: exits.PutShared) -> 
             _wake(scheduler, path, key, {"value": left.value[0]})
     elif left.value is None and claimed is not None and claimed.holder == branch.path:
         _pass_on(scheduler, key, claimed)
-    _go_on(scheduler, branch, left.k, left.s, None)
+    value = None if left.value is None else scheduler.shares.values[key]
+    _go_on(scheduler, branch, left.k, left.s, value)
 
 
 def pass_first_claim(scheduler: "Scheduler") -> bool:

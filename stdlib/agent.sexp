@@ -13,10 +13,13 @@
 ; the first answer ends it.
 (define-effect (agent-next result round) "The words with which an agent goes on, or nil.")
 
+; The answer to `agent-tools` that no handler takes.
 (define (default-agent-tools task) nil)
 
+; The answer to `agent-limits` that no handler takes.
 (define (default-agent-limits task) {})
 
+; The answer to `agent-next` that no handler takes.
 (define (default-agent-next result round) nil)
 
 ; Has a task done with these inputs, a table, round after round in one conversation, `rounds` at most;

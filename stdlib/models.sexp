@@ -1,13 +1,11 @@
 ; Handlers of `model`: another model where one fails, a log of the calls, and each question asked once.
 ; Each takes a function without parameters and gives its value. Chapter 10 has examples.
 
-; The reasons for which another model is asked.
-(define MODEL_FAILURES
-  ["llm_error" "connection_error" "protocol_error" "no-model" "seconds" "output"])
+(define _FAILURES ["llm_error" "connection_error" "protocol_error" "no-model" "seconds"])
 
 ; Calls `body`, a function without parameters. Where a model fails, the `models` are asked in turn;
 ; the last error is raised. `on` are the reasons, or types, of errors after which the next is asked.
-(define (with-fallback models body (on MODEL_FAILURES))
+(define (with-fallback models body (on _FAILURES))
   (handle (body)
     ((model payload) resume
       (bind answer (_ask-in-turn payload models on))

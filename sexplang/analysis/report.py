@@ -35,7 +35,7 @@ from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.core import Clause
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.form import source_name
-from sexplang.terms.host.host_operations import HOST_TOOLS
+from sexplang.terms.host.host_operations import HIDDEN_BY_OWN, HOST_TOOLS
 from sexplang.terms.program import Bind, Function, Program, Unit
 from sexplang.terms.source import Made, Span
 from sexplang.terms.texts.nearest import did_you_mean
@@ -278,7 +278,7 @@ def _find_covered(program: Program) -> list[Diagnostic]:
         )
         for task in program.tasks
         for tool in dict.fromkeys(task.template.allowed_tools)
-        if tool in HOST_TOOLS and tool in own
+        if tool in HOST_TOOLS and tool not in HIDDEN_BY_OWN and tool in own
     ]
 
 

@@ -1,7 +1,7 @@
 """The permissions of a run: all access is refused unless granted."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from sexplang.terms.classes.node import field, frozen
@@ -90,6 +90,9 @@ class Permissions:
     run: tuple[str, ...] = field(default=(), converter=_executables)
     net: tuple[str, ...] = field(default=(), converter=_hosts)
     folder: str | None = field(default=None, converter=_absolute_path)
+    headers: Mapping[str, Mapping[str, str]] = field(factory=dict, repr=False, eq=False)
+    """Headers for the pages that `fetch` asks a host for, by `HOST` or `HOST:PORT`. They grant
+    nothing."""
 
     def grants(self, right: str) -> tuple[str, ...]:
         """Return the places for which a right is granted."""

@@ -14,8 +14,8 @@ finally par par-map race with-timeout with-budget
 """Special forms, their parts, and functions that a chapter shows among them."""
 
 OPERATIONS = _list("""
-model tool subtask subplan ask-user read-file write-file list-files run-script search-memory now
-sleep wait-until random log print progress
+model tool subtask subplan ask-user read-file write-file edit-file list-files run-script fetch
+search-memory now sleep wait-until random log print progress
 """)
 """What a program asks the host for (chapter 4)."""
 

@@ -13,7 +13,7 @@ from sexplang.analysis.interpreter.call_rules import SHAPES, enter_function
 from sexplang.analysis.interpreter.handler_rules import interpret_failure, perform
 from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Costs, Steps
 from sexplang.terms.classes.node import frozen
-from sexplang.terms.host.host_operations import ALONE, HOST_TOOLS
+from sexplang.terms.host.host_operations import ALONE, FIXED_TOOLS, HOST_TOOLS
 from sexplang.terms.program import Function
 from sexplang.terms.source import Span
 from sexplang.terms.template import Template
@@ -148,7 +148,7 @@ def _list_performs(
     for tool in dict.fromkeys(template.allowed_tools):
         does = "ask for subtasks" if tool == "spawn_subtask" else "use its tools"
         count = _any_number(task, does, span)
-        if tool not in HOST_TOOLS and tool in tasks and m.program.has_tool(tool):
+        if tool not in FIXED_TOOLS and tool in tasks and m.program.has_tool(tool):
             fields = {**dict.fromkeys(_REQUEST, DATA), "name": m.values.constant(tool)}
             found.append(PerformCount("subtask", count, (m.values.table(fields),), alone=True))
         elif tool not in own:
@@ -172,7 +172,7 @@ def _functions(m: AbstractInterpreter, task: Task, turns: int) -> list[tuple[str
         return []
     tools = m.program.tools
     tasks = {each.name for each in m.program.tasks}
-    names = [name for name in dict.fromkeys(task.template.allowed_tools) if name not in HOST_TOOLS]
+    names = [name for name in dict.fromkeys(task.template.allowed_tools) if name not in FIXED_TOOLS]
     return [(name, tools[name]) for name in names if name in tools and name not in tasks]
 
 

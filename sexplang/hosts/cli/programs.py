@@ -63,6 +63,7 @@ def permissions_of(
         run=settings.allow_run,
         net=settings.allow_net,
         folder=folder,
+        headers=settings.headers,
     )
 
 

@@ -145,7 +145,18 @@ def _read(path: str, span: Span | None, why: str = "a file") -> Iterator[Need]:
 
 _WILD = re.compile(r"[*?\[{]")
 
-_NEEDS: dict[str, Any] = {"run": _run, "test": _test, "write": _write, "read": _read}
+
+def _net(address: str, span: Span) -> Iterator[Need]:
+    yield from _server(address, "a page", span)
+
+
+_NEEDS: dict[str, Any] = {
+    "run": _run,
+    "test": _test,
+    "write": _write,
+    "read": _read,
+    "net": _net,
+}
 
 
 def _place_of(operation: HostOperation) -> Iterator[tuple[int, str, str]]:

@@ -18,6 +18,7 @@ from sexplang.runtime.files.missing_imports import with_imports
 from sexplang.runtime.files.source_finder import make_finder
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.host.host_operations import HIDDEN_BY_OWN
 from sexplang.terms.program import Program
 from sexplang.terms.source import Source
 from sexplang.terms.values.value import Operation, Primitive
@@ -116,13 +117,14 @@ def _source(source: str | os.PathLike[str]) -> Source:
 def _register(
     effects: Functions | None, primitives: Functions | None
 ) -> dict[str, Primitive | Operation]:
-    answers = {name: answer for name, answer in (effects or {}).items() if name not in OPERATIONS}
+    fixed = OPERATIONS.keys() - HIDDEN_BY_OWN
+    answers = {name: answer for name, answer in (effects or {}).items() if name not in fixed}
     for name in {**(primitives or {})}.keys() & answers.keys():
         raise bad_function(name, "it is an effect and a primitive", "give it as one of them")
     # A name that is written in the language is hidden; a primitive is frozen by its name.
     names = {**PRIMITIVES, **HIGHER, "error": None, "timer": None}
     check_names(answers, taken=names)
-    check_names(primitives or {}, taken={**names, **OPERATIONS})
+    check_names(primitives or {}, taken={**names, **dict.fromkeys(fixed)})
     return {
         **{name: operation(name, answer) for name, answer in answers.items()},
         **{name: primitive(name, function) for name, function in (primitives or {}).items()},

@@ -9,6 +9,7 @@ from sexplang.api.python_arguments import hints_of
 from sexplang.api.python_values import Function, Functions, bad_function, reply_with, value
 from sexplang.runtime import Refusal
 from sexplang.terms.classes.node import frozen
+from sexplang.terms.host.host_operations import HIDDEN_BY_OWN
 from sexplang.terms.schemas import Schema
 from sexplang.terms.task import error_record
 from sexplang.terms.values.value import Fault, Value
@@ -43,7 +44,7 @@ def tools_of(given: Iterable[Function] | Functions) -> dict[str, Tool]:
     for name, function in named:
         if not fullmatch(r"[\w:.-]+", name):
             raise bad_function(name, "no template could name it", "write letters, digits, - and _")
-        if name in BUILT_IN:
+        if name in BUILT_IN and name not in HIDDEN_BY_OWN:
             raise bad_function(name, "models have a tool of this name already", "choose another")
         if name in tools:
             raise bad_function(name, "two tools have this name", 'name them: tools={"name": f}')

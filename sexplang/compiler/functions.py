@@ -56,6 +56,7 @@ class Definition:
     params: Form | tuple[Form, ...] | None = None
     body: tuple[Form, ...] = ()
     pattern: Form | None = None
+    is_tool: bool = False
 
     @property
     def name(self) -> Name:
@@ -69,9 +70,9 @@ Part = Item | PatternBinding
 """A lowered statement. A pattern's names are bound for the parts after it."""
 
 
-def split(c: Lowering, forms: Iterable[Form]) -> list[Statement]:
+def split(c: Lowering, forms: Iterable[Form], is_top: bool = False) -> list[Statement]:
     """Split a body into statements. A nested `begin` is a part of it, and so is the expansion of a
-    macro."""
+    macro. `is_top`: the body is a file."""
     out: list[Statement] = []
     used: dict[str, Name] = {}
     work = list(forms)[::-1]
@@ -81,6 +82,10 @@ def split(c: Lowering, forms: Iterable[Form]) -> list[Statement]:
         defines = DEFINING.get(word)
         if word in SPLICED and len(form.items) > 1:  # type: ignore[union-attr]
             work.extend(form.items[:0:-1])  # type: ignore[union-attr]
+        elif word == TOOL:
+            for made in _tools(c, form, is_top):  # type: ignore[arg-type]
+                out.append(made)
+                _hide(c, made, used)
         elif defines == "value":
             for made in _definitions(c, form, SHAPES[word].rebinds, used):  # type: ignore[arg-type]
                 out.append(made)
@@ -118,13 +123,29 @@ def _definitions(
     """Return the definition of a form. A malformed one binds its names too, so that their uses are
     not reported."""
     made = _definition(c, form, again, used)
-    if made is not None:
-        return [made]
+    return _define_as_nil(form) if made is None else [made]
+
+
+def _define_as_nil(form: ListForm) -> list[Definition]:
     target = form.items[1] if len(form.items) > 1 else form
     parts = target.items if type(target) is ListForm and target is not form else (target,)
     nil = Literal(None, span=form.span)
     names = [name for part in parts for name in names_in(part)]
     return [Definition(form, (name,), True, value=nil) for name in names]
+
+
+TOOL = "define-tool"
+
+
+def _tools(c: Lowering, form: ListForm, is_top: bool) -> list[Definition]:
+    """Return the definition of a tool. A malformed one binds its name too."""
+    from sexplang.compiler.tasks.define_tool import read_name
+
+    name = read_name(c, form, is_top)
+    if name is None:
+        return _define_as_nil(form)
+    params = form.items[1].items[1:]  # type: ignore[union-attr]
+    return [Definition(form, (name,), False, params=params, body=form.items[2:], is_tool=True)]
 
 
 def _report_length(c: Lowering, form: ListForm, target: Form) -> None:
@@ -323,11 +344,21 @@ def _report_duplicate(c: Lowering, name: Name, first: Span) -> None:
     )
 
 
+def _draft(c: Lowering, item: Definition) -> Draft:
+    name, span = item.name.text, item.form.span
+    assert item.params is not None
+    if not item.is_tool:
+        return draft(c, name, item.params, item.body, span)
+    from sexplang.compiler.tasks.define_tool import draft_tool
+
+    assert isinstance(item.params, tuple)
+    return draft_tool(c, name, item.params, item.body, span)
+
+
 def _functions(c: Lowering, group: list[Definition]) -> Steps:
     drafts: list[Draft] = []
     for item in group:
-        assert item.params is not None
-        made = draft(c, item.name.text, item.params, item.body, item.form.span)
+        made = _draft(c, item)
         drafts.append(made)
         later = c.names.table.get(item.name.text)
         c.names.bind(item.name.text, NamedFunction(c.level, made.index, made.signature))

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Generator
 from typing import Any
 
-from sexplang.compiler.compilation import Lowering, Signature
+from sexplang.compiler.compilation import Lowering, Place, Signature
 from sexplang.compiler.forms.patterns import (
     REST,
     PatternBinding,
@@ -16,12 +16,14 @@ from sexplang.compiler.forms.patterns import (
 )
 from sexplang.compiler.names import names_mentioned
 from sexplang.terms.classes.node import define, field, node
-from sexplang.terms.core import Core, Local
+from sexplang.terms.core import CallPrimitive, Const, Core, Let, Local
 from sexplang.terms.diagnostic import Edit
 from sexplang.terms.form import MARK, Form, ListForm, Literal, Name, VectorForm, source_name
 from sexplang.terms.program import Function, Parameter
+from sexplang.terms.schemas import Schema
 from sexplang.terms.source import Span
 from sexplang.terms.values.abbreviation import excerpt
+from sexplang.terms.values.boundary import value_of
 
 Body = Callable[[Lowering, tuple[Form, ...], int, Span], Any]
 
@@ -32,6 +34,10 @@ class DraftParameter:
 
     target: Form
     default: Form | None = None
+    type: Form | None = None
+    schema: Schema | None = None
+    """The type of a tool's parameter, as it is written and as a JSON Schema."""
+    doc: str = ""
 
     @property
     def name(self) -> str | None:
@@ -50,6 +56,7 @@ class Draft:
     params: list[DraftParameter] = field(factory=list)
     rest: str | None = None
     doc: str = ""
+    is_tool: bool = False
 
     @property
     def signature(self) -> Signature:
@@ -229,7 +236,7 @@ def finish(c: Lowering, made: Draft, body: Body) -> Generator[Any, Any, Function
         core: Core | None = None
         if param.default is not None:
             core = yield _lower_default(c, param.default, matched)
-        params.append(Parameter(label, core))
+        params.append(Parameter(label, core, param.schema, param.doc))
         if param.name is not None:
             c.place(param.name)
         else:
@@ -238,13 +245,36 @@ def finish(c: Lowering, made: Draft, body: Body) -> Generator[Any, Any, Function
     if made.rest is not None:
         c.place(made.rest)
     bindings = yield _match(c, matched)
+    held = [_hold(c, made, param) for param in made.params if param.schema is not None]
     inner = enclose(bindings, (yield body(c, made.body, 0, made.span)))
+    for value in reversed(held):
+        inner = Let((value,), inner, ("_",), span=value.span)
     c.restore_scope(place)
     function = Function(
-        made.index, made.name, tuple(params), made.rest, inner, made.span, made.doc, c.size
+        made.index,
+        made.name,
+        tuple(params),
+        made.rest,
+        inner,
+        made.span,
+        made.doc,
+        c.size,
+        made.is_tool,
     )
     c.functions[made.index - c.first_function] = function
     return function
+
+
+def _hold(c: Lowering, made: Draft, param: DraftParameter) -> Core:
+    """Return an argument that is held to its type. The name stands for it from there on."""
+    assert param.name is not None and param.type is not None
+    named = Const(f"`{source_name(param.name)}` of `{made.name}`", span=param.type.span)
+    place = c.names.find(param.name)
+    assert isinstance(place, Place)
+    argument = Local(0, place.index, source_name(param.name), span=param.target.span)
+    type_ = Const(value_of(param.schema), span=param.type.span)
+    c.place(param.name)
+    return CallPrimitive(c.primitive("as"), (type_, argument, named), span=param.target.span)
 
 
 def _match(c: Lowering, matched: list[Argument]) -> Generator[Any, Any, list[PatternBinding]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from sexplang.pipeline.pipeline import Find, build
 from sexplang.terms.classes.node import evolve, frozen
 from sexplang.terms.diagnostic import Diagnostics
+from sexplang.terms.host.host_operations import HIDDEN_BY_OWN
 from sexplang.terms.program import Input, Program
 from sexplang.terms.source import Source
 from sexplang.terms.task import GIVEN, error_record, make_failed_result, partial_of, task_result
@@ -35,6 +36,10 @@ _TOOL = """(define-input name)
 _SYSTEM = {
     "read_file": "(define-input path)\n(read-file path)",
     "list_files": "(define-input glob)\n(list-files glob)",
+    "write_file": "(define-input path)\n(define-input text)\n(write-file path text)",
+    "edit_file": "(define-input path)\n(define-input old)\n(define-input new)\n"
+    "(edit-file path old new)",
+    "fetch": "(define-input url)\n(fetch url)",
     "request_user_input": """(define-input prompt)
 (define-input choices type: json default: nil)
 (ask-user prompt choices)""",
@@ -96,7 +101,8 @@ def dispatch(
     own = _SYSTEM.get(identifier)
     if files is not None and task is None and (identifier in tools or own is not None):
         raise _not_seen(f"`{identifier}` is a tool")
-    if task is not None and (identifier in tools or own is not None):
+    is_fixed = own is not None and identifier not in HIDDEN_BY_OWN
+    if task is not None and (identifier in tools or is_fixed):
         raise _failure(
             "configuration_error",
             f"`{identifier}` is a task and a tool",

@@ -16,6 +16,7 @@ from sexplang.machine import HIGHER
 from sexplang.machine.scopes.budgets import Meter, Price, rough_estimate
 from sexplang.package.package_data import STANDARD, defaults_for, read_shipped
 from sexplang.pipeline.macro_expansion import Macros
+from sexplang.pipeline.validators import find_validators, functions_named
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.reader import read
 from sexplang.terms.classes.node import define, evolve, field, frozen
@@ -107,6 +108,7 @@ class Builder:
             prelude=_FUNCTIONS | own if (own := self._procedures_of(Primitive)) else _FUNCTIONS,
             tools=self._functions(),
             python=tuple(self.python),
+            validators=find_validators(self.tasks.values(), self.units),
         )
 
     def _unit(self, source: Source, main: bool = False) -> dict[str, Export]:
@@ -156,19 +158,14 @@ class Builder:
 
     def _tools(self) -> list[str]:
         """Return the tools of templates that no module declares."""
-        return [
-            tool
-            for task in self.tasks.values()
-            if task.template.span is None or task.template.span.source.name.endswith(".xml")
-            for tool in task.template.allowed_tools
-        ]
+        spans = [(task, task.template.span) for task in self.tasks.values()]
+        own = [task for task, at in spans if at is None or at.source.name.endswith(".xml")]
+        return [name for task in own for name in functions_named(task)]
 
     def _functions(self) -> dict[str, Function]:
-        """Return the functions that models may have as tools.
-
-        These are the functions that a task names and all that the program exports with a doc,
-        because a call may name them.
-        """
+        """Return the functions that models may have as tools: those that a task names, each
+        `define-tool` that a module exports, and all that the program exports with a doc, because a
+        call may name them."""
         found: dict[str, Function] = {}
         others: dict[str, Function] = {}
         for unit in self.units if self.tasks else ():
@@ -182,10 +179,11 @@ class Builder:
                     )
                 if not unit.main:  # in a session a later definition replaces an earlier one
                     others[name] = function
-            own = [(name, each.shape) for name, each in unit.exports.items() if unit.main]
-            for name, shape in (*own, *unit.tools.items()):
-                if isinstance(shape, Function) and shape.is_tool:
-                    found[name] = shape
+            for name, export in unit.exports.items():
+                own = export.shape
+                if isinstance(own, Function) and own.is_tool and (unit.main or own.is_defined_tool):
+                    found[name] = own
+            found |= {name: each for name, each in unit.tools.items() if each.is_tool}
         return found
 
     def _link(self, main: str | None = None) -> None:

@@ -1,6 +1,7 @@
 """The table of performers for a host's permissions, outputs and models."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.person import Person, make_ask_user
 from sexplang.runtime.refusal import refuse
 from sexplang.runtime.scripts import list_named_files, make_run_script
+from sexplang.runtime.secret_headers import read_page_headers
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.effect import Request
 from sexplang.terms.host.host_operations import Right, find_operations
@@ -84,8 +86,10 @@ def performers(
         "ask-user": make_ask_user(settings.person),
         "read-file": lambda request: _read(request, permissions),
         "write-file": lambda request: _write(request, permissions),
+        "edit-file": lambda request: _edit(request, permissions),
         "list-files": lambda request: _list(request, permissions),
         "run-script": make_run_script(permissions),
+        "fetch": _make_fetch(permissions),
         "search-memory": lambda request: _search(request, settings),
         "tool": _make_tool(settings.tools, settings.servers, settings.on_event),
         "model": make_model(
@@ -154,6 +158,18 @@ def _write(request: Request, permissions: Permissions) -> None:
     file_writer.write_file(require_text(path, request.operation), redact_text(words), permissions)
 
 
+def _edit(request: Request, permissions: Permissions) -> None:
+    path, old, new = (*request.arguments, None, None, None)[:3]
+    if not isinstance(old, str) or not isinstance(new, str):
+        raise refuse(
+            "wrong-type",
+            "`edit-file` takes a path, the passage and what stands there instead",
+            hint='for example (edit-file "a.txt" "tea" "milk")',
+        )
+    old, new = require_text(old, request.operation), require_text(new, request.operation)
+    file_writer.edit_file(require_text(path, request.operation), old, redact_text(new), permissions)
+
+
 def _search(request: Request, settings: Settings) -> Any:
     from sexplang.runtime.memory.search_performer import (
         search,  # loads SQLite
@@ -161,6 +177,19 @@ def _search(request: Request, settings: Settings) -> Any:
 
     asked = request.arguments[0] if request.arguments else None
     return search(asked, settings.memory, settings.permissions)
+
+
+def _make_fetch(permissions: Permissions) -> Performer:
+    """Return the performer of `fetch`, whose libraries are loaded at its first request."""
+    headers = read_page_headers(permissions.headers)
+
+    @cache
+    def load() -> Performer:
+        from sexplang.runtime.web.page_request import make_fetch
+
+        return make_fetch(permissions, headers)
+
+    return lambda request: load()(request)
 
 
 def _make_tool(

@@ -1,7 +1,7 @@
 """The permissions of a run: all access is refused unless granted."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from sexplang.terms.classes.node import field, frozen
@@ -97,6 +97,10 @@ class Permissions:
         """Return whether a Python file may be run, by whatever name it is called."""
         wanted = os.path.realpath(path)
         return any(os.path.realpath(each) == wanted for each in self.python)
+
+    headers: Mapping[str, Mapping[str, str]] = field(factory=dict, repr=False, eq=False)
+    """Headers for the pages that `fetch` asks a host for, by `HOST` or `HOST:PORT`. They grant
+    nothing."""
 
     def grants(self, right: str) -> tuple[str, ...]:
         """Return the places for which a right is granted."""

@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from sexplang.terms.classes.node import field, frozen, node
 from sexplang.terms.core import Core
 from sexplang.terms.python_file import PythonFile
+from sexplang.terms.schemas import Schema
 from sexplang.terms.source import Source, Span, relative_name
 from sexplang.terms.values.text import text
 from sexplang.terms.values.value import Operation, Procedure, Task, Value
@@ -18,6 +19,9 @@ class Parameter:
     name: str
     """As calls name it; of a pattern its text and a mark, which no call can give."""
     default: Core | None = None
+    schema: Schema | None = None
+    """The type of a tool's parameter."""
+    doc: str = ""
 
     @property
     def is_pattern(self) -> bool:
@@ -46,6 +50,8 @@ class Function:
     doc: str = ""
     outer: int = 1
     """The size of the environment that it closes over, at its definition (slot 0 counted)."""
+    is_defined_tool: bool = False
+    """Whether it is a `define-tool`: what a model sends is held to the types."""
 
     @property
     def is_tool(self) -> bool:
@@ -159,6 +165,8 @@ class Unit:
     main: bool = False
     tools: Mapping[str, Function] = field(factory=dict)
     """The functions with the names of tasks' tools, as this module resolves them."""
+    validators: Mapping[Task, Function] = field(factory=dict)
+    """The functions that judge the answers of this module's tasks."""
 
 
 @node(eq=False)
@@ -201,6 +209,8 @@ class Program:
     """The documented functions that models may have as tools, by tool name."""
     python: tuple[PythonFile, ...] = ()
     """The Python files that it imports."""
+    validators: Mapping[Task, Function] = field(factory=dict)
+    """The functions that judge the answers of tasks."""
 
     def __repr__(self) -> str:
         return f"Program({self.units[-1].name!r})"

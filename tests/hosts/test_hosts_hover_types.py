@@ -47,3 +47,27 @@ def test_hovering_a_name_tells_its_type(editor, at, words):
     said = editor.hover("a.sexp", "".join(parts[: at + 1]) + "|" + "".join(parts[at + 1 :]))[0]
     assert words in said
     assert words or "find-flights" not in said
+
+
+TOOL = """(define-type Cup {price: number} "A cup.")
+(define-tool (fi|ll (cup Cu|p doc: "which") (n integer default: 2)) "Fills." (* n| cup|.price))
+"""
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        (0, "(fill cup (n 2))"),
+        (0, "- `cup` (Cup) which\n- `n` (integer) default `2`"),
+        (1, "A cup."),
+        (2, "A parameter"),
+        (3, "`cup` of `fill`: `{price: number}`."),
+    ],
+)
+def test_hovering_a_tool_tells_its_types(editor, at, words):
+    parts = TOOL.split("|")
+    editor.open("b.sexp", "".join(parts))
+    editor.findings("b.sexp")
+
+    said = editor.hover("b.sexp", "".join(parts[: at + 1]) + "|" + "".join(parts[at + 1 :]))[0]
+    assert words in said or words.capitalize() in said

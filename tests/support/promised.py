@@ -8,14 +8,14 @@ def _list(names: str) -> tuple[str, ...]:
 FORMS = _list("""
 quote quasiquote if when unless cond case and or not else => define bind lambda fn let let* letrec
 begin progn loop recur match -> define-syntax syntax-rules import define-input define-effect
-define-type defatom attempt handle perform forward return abandon raise error try catch finally
-par par-map race with-timeout with-budget
+define-type define-tool defatom attempt handle perform forward return abandon raise error try catch
+finally par par-map race with-timeout with-budget
 """)
 """Special forms, their parts, and functions that a chapter shows among them."""
 
 OPERATIONS = _list("""
-model tool subtask subplan ask-user read-file write-file list-files run-script search-memory now
-sleep wait-until random log print progress
+model tool subtask subplan ask-user read-file write-file edit-file list-files run-script fetch
+search-memory now sleep wait-until random log print progress
 """)
 """What a program asks the host for (chapter 4)."""
 

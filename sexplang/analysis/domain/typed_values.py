@@ -102,6 +102,8 @@ def words_of(value: Typed, fields: tuple[str, ...] = ()) -> str:
         said = f"the answer of `{source.name}`"
     elif isinstance(source, Input):
         said = f"the input `{source.name}`"
+    elif len(source.arguments) > 2 and isinstance(source.arguments[2], Const):
+        said = str(source.arguments[2].value)
     else:
         said = f"`(as {excerpt(source.arguments[0].span.text)} …)`"
     path: list[str] = []

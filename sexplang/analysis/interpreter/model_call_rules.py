@@ -13,7 +13,7 @@ from sexplang.analysis.interpreter.call_rules import SHAPES, enter_function
 from sexplang.analysis.interpreter.handler_rules import interpret_failure, perform
 from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Costs, Steps
 from sexplang.terms.classes.node import frozen
-from sexplang.terms.host.host_operations import ALONE, HOST_TOOLS
+from sexplang.terms.host.host_operations import ALONE, FIXED_TOOLS, HOST_TOOLS
 from sexplang.terms.program import Function
 from sexplang.terms.source import Span
 from sexplang.terms.template import Template
@@ -70,7 +70,7 @@ def converse(
         _, work = yield perform(m, "compact", (ANY,) * 3, inside, span)
         works.append(repeat_work(work, number(turns, span)))
     branch = ActiveHandle(m.number(), inside, inside.environment)
-    branch.answering, branch.branches = inside.answering, True
+    branch.answering, branch.branches, branch.conversing = inside.answering, True, True
     if searches:
         m.unsure += 1
         _, work = yield perform(m, "search-memory", (ANY,), branch, span)
@@ -90,9 +90,14 @@ def converse(
         given = (ANY,) * (len(function.params) + (function.rest is not None))
         _, work = yield enter_function(m, callee, function, given, place, span)
         works.append(repeat_work(work, _any_number(task, "use its tools", span)))
+    answer = m.values.make(Typed, task, ())
+    judging = m.program.validators.get(task)
+    if judging is not None:
+        callee = m.values.make(Closure, judging.index, m.top or m.values.environment(None, ()))
+        _, work = yield enter_function(m, callee, judging, (answer,), inside, span)
+        works.append(repeat_work(work, number(turns, span)))
     del m.tasking[task.name]
     m.conversing -= 1
-    answer = m.values.make(Typed, task, ())
     value, work = yield interpret_failure(m, (), handling, span, given=answer)
     return value, add_counts(*works, work)
 
@@ -143,7 +148,7 @@ def _list_performs(
     for tool in dict.fromkeys(template.allowed_tools):
         does = "ask for subtasks" if tool == "spawn_subtask" else "use its tools"
         count = _any_number(task, does, span)
-        if tool not in HOST_TOOLS and tool in tasks and m.program.has_tool(tool):
+        if tool not in FIXED_TOOLS and tool in tasks and m.program.has_tool(tool):
             fields = {**dict.fromkeys(_REQUEST, DATA), "name": m.values.constant(tool)}
             found.append(PerformCount("subtask", count, (m.values.table(fields),), alone=True))
         elif tool not in own:
@@ -167,7 +172,7 @@ def _functions(m: AbstractInterpreter, task: Task, turns: int) -> list[tuple[str
         return []
     tools = m.program.tools
     tasks = {each.name for each in m.program.tasks}
-    names = [name for name in dict.fromkeys(task.template.allowed_tools) if name not in HOST_TOOLS]
+    names = [name for name in dict.fromkeys(task.template.allowed_tools) if name not in FIXED_TOOLS]
     return [(name, tools[name]) for name in names if name in tools and name not in tasks]
 
 

@@ -48,9 +48,12 @@ def _key(name: core.Local) -> Any:
 
 
 def _bound(program: Program) -> Iterator[str]:
-    """Yield the names of values, and the parameters of lambdas that are called in one place."""
+    """Yield the names of values, the typed parameters of tools, and the parameters of lambdas that
+    are called in one place."""
     for unit in own_units(program):
         yield from [item.name for item in unit.items if isinstance(item, Bind)]
+        typed = [each for function in unit.functions for each in function.params if each.schema]
+        yield from [each.name for each in typed]
     for node in own_nodes(program):
         if isinstance(node, core.Let):
             yield from node.names
@@ -65,7 +68,7 @@ def _parameters(program: Program) -> Iterator[str]:
     for unit in own_units(program):
         for function in unit.functions:
             if function.name != "lambda":
-                yield from [each.name for each in function.params]
+                yield from [each.name for each in function.params if not each.schema]
 
 
 def _list_asked(program: Program) -> Iterator[core.Local]:

@@ -80,6 +80,7 @@ FORMS: dict[str, Lower] = {
     "define-input": top_level_only,
     "define-effect": top_level_only,
     "define-type": top_level_only,
+    "define-tool": top_level_only,
     "defatom": top_level_only,
     "define-syntax": report_misplaced,
     "attempt": attempt,

@@ -18,6 +18,7 @@ Role = Literal[
     "doc",  # the documentation of the defined name
     "defined name",
     "defined call",  # `(name param…)`
+    "defined typed call",  # `(name param…)`, with typed parameters that the body sees
     "defined pattern or call",  # a name or a pattern; the body sees the parameters of a call
     "name",  # bound, as are all below
     "parameters",  # `(param…)`, or one name for all arguments; a pattern may be a parameter
@@ -132,6 +133,12 @@ SHAPES: dict[str, Shape] = {
         3,
         operands=("defined name", "type", "doc"),
         defines="type",
+    ),
+    "define-tool": Shape(
+        '(define-tool (name (param T doc: text) …) "doc" body…)',
+        3,
+        operands=("defined typed call", "doc", "body"),
+        defines="value",
     ),
     "defatom": Shape(
         '(defatom name (params param…) (instructions "…") …)',

@@ -18,10 +18,11 @@ from sexplang.compiler.tasks.clause_data import (
     word,
 )
 from sexplang.compiler.tasks.clauses import CLAUSES, tools_in
+from sexplang.compiler.tasks.typed_parameters import read_options
 from sexplang.compiler.types.inputs import read_parameter_type
 from sexplang.terms.classes.node import define, evolve, field
 from sexplang.terms.diagnostic import Diagnostics
-from sexplang.terms.form import Form, Label, ListForm, Name, source_name
+from sexplang.terms.form import Form, ListForm, Name, source_name
 from sexplang.terms.source import Span
 from sexplang.terms.template import Param, Template, usual_description, with_answer_format
 from sexplang.terms.values.boundary import value_of
@@ -135,6 +136,7 @@ _MEANT = {
     **dict.fromkeys(("tools", "tool"), "allowed_tools"),
     **dict.fromkeys(("doc", "docstring", "about"), "description"),
     **dict.fromkeys(("role", "persona", "system_prompt"), "system"),
+    **dict.fromkeys(("validator", "check", "verify", "validation", "retry"), "validate"),
     **dict.fromkeys(("temperature", "settings", "max_tokens"), "options"),
 }
 _MEANT = {word: f"did you mean `{clause}`?" for word, clause in _MEANT.items()}
@@ -178,7 +180,7 @@ def _params(c: Lowering, clause: ListForm, written: DefatomForm) -> tuple[Param,
             continue
         written.params[name.spelling] = item
         rest = item.items[1:] if type(item) is ListForm else ()
-        param = _param(c, name.spelling, rest)
+        param = _make(c, name.spelling, read_options(c, rest, _OPTIONS))
         found.append(evolve(param, required=False) if is_optional else param)
     return tuple(found)
 
@@ -194,27 +196,6 @@ def _report_foreign_word(c: Lowering, word: Name, following: tuple[Form, ...]) -
     else:
         hint = f"a task takes no further arguments: let it take a list, `({name} list)`"
     report_expected(c, word, "a parameter", hint)
-
-
-def _param(c: Lowering, name: str, forms: tuple[Form, ...]) -> Param:
-    """Read `name type label: value …`."""
-    options: dict[str, Form] = {}
-    if forms and type(forms[0]) is not Label:
-        options["type"] = forms[0]
-        forms = forms[1:]
-    for at in range(0, len(forms), 2):
-        label = forms[at]
-        if type(label) is not Label or at + 1 == len(forms):
-            hint = "after the type stand labels: `default: required: doc: from:`"
-            report_expected(c, label, "a label and its value", hint)
-            break
-        if label.text not in _OPTIONS:
-            report_unknown(c, label, f"a parameter has no `{label.text}:`", label.text, _OPTIONS)
-        elif label.text in options:
-            report_twice(c, label, options[label.text], f"`{label.text}:`")
-        else:
-            options[label.text] = forms[at + 1]
-    return _make(c, name, options)
 
 
 def _make(c: Lowering, name: str, options: dict[str, Form]) -> Param:

@@ -70,6 +70,7 @@ def permissions_of(
         net=settings.allow_net,
         python=settings.allow_python,
         folder=folder,
+        headers=settings.headers,
     )
 
 

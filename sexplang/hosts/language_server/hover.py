@@ -47,9 +47,11 @@ def _describe(meaning: Meaning, entry: Entry) -> list[str]:
         return [f'The module `"{meaning.doc}"`: ' + _list_names(meaning.members)]
     said = [entry.doc]
     params = meaning.params or ()
-    if meaning.kind == "task" or any(each.type for each in params):
+    if meaning.kind == "task" or any(each.type or each.doc for each in params):
         said.append("\n".join(map(_param, params)))
-    return [*said, _settings(meaning.shape)]
+    if meaning.kind == "task":
+        said.append(_settings(meaning.shape))
+    return said
 
 
 def _is_about(row: "Row", meaning: Meaning) -> bool:
@@ -124,6 +126,7 @@ def _settings(shape: object) -> str:
         "model": template.model,
         "tools": ", ".join(template.allowed_tools),
         "subtasks": ", ".join(template.subtasks),
+        "validate": template.validate.name if template.validate is not None else "",
         "options": " ".join(
             [f"{key}: {to_source(each)}" for key, each in template.options.items()]
         ),

@@ -292,6 +292,8 @@ class _Operands:
                 self._parameters(items[1:])
             case "defined pattern or call":
                 self.walk.push(_predicates(item), self.outer)
+            case "defined typed call":
+                self._bind_typed(items[1:])
             case "function name" if type(item) is Name:
                 self._function(item)
             case "function name":
@@ -334,6 +336,19 @@ class _Operands:
                 self.walk.push(item.items[1:], self.inner)
         for target in targets:
             self.walk.push(_predicates(target), self.inner)
+
+    def _bind_typed(self, params: tuple[Form, ...]) -> None:
+        """Bind parameters `(name T default: e)`; the defaults see them."""
+        names = [each.items[0] if isinstance(each, ListForm) else each for each in params]
+        bound = [name for name in names if type(name) is Name]
+        self.inner = self._bind_params(self.outer, bound)
+        for each in params:
+            for before, after in pairwise(getattr(each, "items", ())):
+                label = before.text if type(before) is Label else ""
+                if label == "default":
+                    self.walk.push([after], self.inner)
+                elif label == "type" or (before in bound and type(after) is not Label):
+                    self.walk.mention_types(after, self.outer)
 
     def _quasidatum(self, item: Form) -> None:
         work = [(item, 1)]

@@ -50,6 +50,10 @@ _FORMS: dict[str, tuple[str, ...]] = {
     "define-type": (
         "(define-type Cup {size: integer note?: string}) (as Cup {size: 2}) ;=> {size: 2}",
     ),
+    "define-tool": (
+        '(define-tool (double (n integer doc: "what to double")) "Doubles n." (* 2 n)) '
+        "(double 4) ;=> 8",
+    ),
     "defatom": (
         '(defatom rate (params (text string)) (instructions "Rate from 1 to 5: {{text}}") '
         "(returns integer))",

@@ -37,6 +37,7 @@ LINES: dict[str, str] = {
     "define-input": "What the main program asks its caller for: `name=value`.",
     "define-effect": "Declares an operation, and the function that performs it.",
     "define-type": "Names a type, for `returns`, parameters, inputs and `as`.",
+    "define-tool": "A function with typed parameters, which a model may call as a tool.",
     "defatom": "An atomic task: a function that a model answers.",
     "attempt": "The value, or for an error the default; without one a FAILED TaskResult.",
     "perform": "Asks the nearest handler of the operation, else the host.",
@@ -105,6 +106,7 @@ def list_members(module: str) -> Mapping[str, Meaning]:
 
 INNER = frozenset(
     [
+        *("claim-shared", "put-shared", "release-shared"),
         *("as-work", "check-outputs", "fork-graph", "fork-map", "in-node", "judge-plan"),
         *("match-task", "run-plan", "run-step", "run-task", "subagent-limits", "task-bids"),
         *("task-of", "task-result", "vector-cosine", "vector-dot", "vector-nearest"),

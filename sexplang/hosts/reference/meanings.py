@@ -165,10 +165,13 @@ def read_definition(form: Form) -> Meaning | None:
     target, *rest = form.items[1:]
     is_call = type(target) is ListForm and not is_pattern(target)
     name = target.items[0] if is_call and target.items else target  # type: ignore[union-attr]
-    misfit = "defined name" if is_call else "defined call"
-    if type(name) is not Name or shape.operands[0] == misfit:
+    misfits = ("defined name",) if is_call else ("defined call", "defined typed call")
+    if type(name) is not Name or shape.operands[0] in misfits:
         return None
     params = target.items[1:] if isinstance(target, ListForm) else ()
+    if shape.operands[0] == "defined typed call":
+        made = function(name, form, (), _text(rest[:-1]))
+        return evolve(made, params=tuple(_read_typed(params)))
     if shape.defines == "value" and is_call:
         return function(name, form, params, _text(rest[:-1]))
     if shape.defines == "value":

@@ -182,6 +182,8 @@ _WORLD = {
     "ask-user": "Asks the person a question.",
     "read-file": "Reads a file: its text.",
     "write-file": "Writes a file.",
+    "edit-file": "Replaces a passage of a file.",
+    "fetch": "Reads a page of the web: its status and text, by HTTP GET from an address (URL).",
     "list-files": "Lists files: the paths that fit a pattern.",
     "run-script": "Runs a command of the system, without a shell: its exit code and output.",
     "search-memory": "Searches the index of files.",

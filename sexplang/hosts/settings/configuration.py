@@ -33,8 +33,10 @@ def sections(name: str, folder: str) -> list[tuple[dict[str, Any], bool]]:
 
 
 def apply_configuration(settings: Settings, folder: str | None) -> Settings:
-    """Return the settings with the models that only `[models]` names. Raises Diagnostics."""
+    """Return the settings with the models that only `[models]` names, and the headers of `[fetch]`.
+    Raises Diagnostics."""
     models, single_flight = parse_models(settings.model), None
+    headers: dict[str, dict[str, str]] = {}
     for path in _files(folder or os.getcwd()):
         said = _table("models", path)
         flight = said.pop("single_flight", None)
@@ -45,6 +47,7 @@ def apply_configuration(settings: Settings, folder: str | None) -> Settings:
         said = {key: join_models(each) for key, each in said.items()}
         models = _with(models, {key: _resolve_file(each, path) for key, each in said.items()}, path)
         _declare(_table("secrets", path), path)
+        headers |= _read_headers(_table("fetch", path), path)
         single_flight = flight if single_flight is None else single_flight
     if models.credentials:
         from sexplang.guards.secrets import credentials_of, learn
@@ -52,7 +55,10 @@ def apply_configuration(settings: Settings, folder: str | None) -> Settings:
         learn(found for each in models.credentials.values() for found in credentials_of(each))
         wrap()
     return evolve(
-        settings, models=models, single_flight=settings.single_flight or bool(single_flight)
+        settings,
+        models=models,
+        single_flight=settings.single_flight or bool(single_flight),
+        headers=headers,
     )
 
 
@@ -89,7 +95,7 @@ def _check_model(key: str, named: Any, path: str) -> None:
 
 
 _MODELS = ("default", "single_flight")
-_HOLDS = ("limits", "mcp", "models", "python", "runs", "secrets")
+_HOLDS = ("fetch", "limits", "mcp", "models", "python", "runs", "secrets")
 
 OWN_HINT = f"put it into your own configuration, ~/.config/sexplang/{NAME}"
 
@@ -115,6 +121,23 @@ def _declare(said: dict[str, Any], path: str) -> None:
         except ValueError as unfit:
             raise wrong(path, str(unfit), "give it a longer value, or leave it out") from None
     wrap()
+
+
+def _read_headers(said: dict[str, Any], path: str) -> dict[str, dict[str, str]]:
+    """Return the headers for pages that `[fetch.HOST]` gives."""
+    if not said:
+        return {}
+    if path != _own():
+        raise wrong(path, "only a person gives headers to a host", OWN_HINT)
+    for host, table in said.items():
+        if not isinstance(table, dict) or list(table) != ["headers"]:
+            words = f"`fetch` of `{host}` holds `headers`, a table"
+            raise wrong(path, words, f'write [fetch."{host}"] headers = {{NAME = "VALUE"}}')
+    from sexplang.runtime.secret_headers import read_page_headers
+
+    headers = read_page_headers({host: table["headers"] for host, table in said.items()})
+    wrap()
+    return headers
 
 
 def _resolve_file(model: str, path: str) -> str:

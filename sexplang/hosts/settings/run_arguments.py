@@ -7,9 +7,10 @@ them. The values of `--model` and `--budget` are read here too.
 
 import os
 import re
+from collections.abc import Mapping
 from typing import Any, Literal
 
-from sexplang.terms.classes.node import frozen
+from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.model.roles import ALL, Models, read_models, without_credentials
 from sexplang.terms.program import Program
@@ -147,6 +148,8 @@ class Settings:
     allow_run: tuple[str, ...] = ()
     allow_net: tuple[str, ...] = ()
     allow_python: tuple[str, ...] = ()
+    headers: Mapping[str, Mapping[str, str]] = field(factory=dict, repr=False)
+    """Headers for pages by host, with credentials; from the person's own configuration."""
     mcp: tuple[str, ...] = ()
     budget: str | None = None
     limit: str | None = None

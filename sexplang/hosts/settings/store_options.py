@@ -24,7 +24,10 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source
 
 _UNKEPT = frozenset(
-    {"models", "store", "no_record", "run_id", "record", "trace", "way", "again", "never", "yes"}
+    (
+        *("headers", "models", "store", "no_record", "run_id", "record", "trace", "way"),
+        *("again", "never", "yes"),
+    )
 )
 """Settings that are not a part of the command that a resumption repeats."""
 

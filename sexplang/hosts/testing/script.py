@@ -83,7 +83,7 @@ class Script:
         return None if reply is None else (reply,)
 
     def _from_files(self, request: Request) -> tuple[Value] | None:
-        perform = _FILES.get(request.operation)
+        perform = FILES.get(request.operation)
         given = request.arguments[0] if request.arguments else None
         if self.files is None or perform is None or isinstance(given, tuple | list):
             return None  # only a script answers for commands
@@ -110,6 +110,9 @@ def script_of(test: Test, inputs: dict[str, Value]) -> Script:
             words = "a script holds exchanges `[(op argument…) reply]` and rules `{reply: …}`"
             raise Diagnostics([report_malformed(item.span, words)])
     files = _files(test, inputs)
+    if test.answering is not None:
+        others = [each for each in exchanges if operation_of(each.pattern) != "model"]
+        return Script(others, [], files, test.answering)
     return Script(exchanges, list(_models(test, rules, inputs)), files, live(test.model))
 
 
@@ -185,6 +188,15 @@ def _write(files: dict[str, str], path: Any = None, text: Any = "", *_: Any) -> 
     files[_path(path)] = text
 
 
+def _edit(files: dict[str, str], path: Any = None, old: Any = None, new: Any = None) -> None:
+    from sexplang.runtime.files.file_writer import replace_passage
+
+    if not isinstance(old, str) or not isinstance(new, str):
+        raise refuse("wrong-type", "`edit-file` takes a path and two texts")
+    data = _read(files, path).encode()
+    files[_path(path)] = replace_passage(data, old, new, path).decode()
+
+
 def _list(files: dict[str, str], pattern: Any = "*", *_: Any) -> tuple[str, ...]:
     fixed, rest = split_pattern(_path(pattern))
     start = "" if fixed in ("", ".") else fixed.rstrip("/") + "/"
@@ -197,4 +209,9 @@ def _list(files: dict[str, str], pattern: Any = "*", *_: Any) -> tuple[str, ...]
     )
 
 
-_FILES: dict[str, Any] = {"read-file": _read, "write-file": _write, "list-files": _list}
+FILES: dict[str, Any] = {
+    "read-file": _read,
+    "write-file": _write,
+    "edit-file": _edit,
+    "list-files": _list,
+}

@@ -6,7 +6,7 @@ from typing import Any
 from sexplang.hosts.testing.cases import Test
 from sexplang.hosts.testing.expectations import ScriptedRun, compare
 from sexplang.hosts.testing.request_patterns import show_request, suggest_pattern
-from sexplang.hosts.testing.script import Script, script_of
+from sexplang.hosts.testing.script import FILES, Script, script_of
 from sexplang.hosts.testing.test_programs import begin, is_error, program_of, value_of_form
 from sexplang.machine import Suspended
 from sexplang.terms.classes.node import frozen
@@ -111,7 +111,7 @@ def _report_unscripted(test: Test, requests: tuple[Request, ...], script: Script
     hint = f"add to `script:`  [{suggest_pattern(request)} …reply…]"
     if request.operation == "model":
         hint += '  or  {contains: "words of the request" reply: "…"}'
-    elif request.operation in ("read-file", "list-files", "write-file") and script.files is None:
+    elif request.operation in FILES and script.files is None:
         hint += '  or give the test files:  files: {"a.txt": "its text"}'
     return Diagnostic(
         "unscripted-request",

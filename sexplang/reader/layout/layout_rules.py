@@ -46,6 +46,7 @@ _CLAUSES = Shape(1, rest="clause", few=60)
 
 SHAPES = {
     "define": Shape(1, ("signature",), few=80, many=0),
+    "define-tool": Shape(1, ("signature",), few=80, many=0),
     "lambda": _FUNCTION,
     "fn": _FUNCTION,
     "bind": _ONE,

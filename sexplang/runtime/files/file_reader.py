@@ -53,6 +53,11 @@ def resolve_path(path: str, permissions: Permissions) -> str:
         return real_path_of(file) or os.path.realpath(os.path.join(permissions.base, path))
 
 
+def read_bytes(path: str, permissions: Permissions) -> bytes:
+    """Return the bytes of a file as they are, at most MOST_BYTES."""
+    return _data(path, permissions, MOST_BYTES)
+
+
 def _data(path: str, permissions: Permissions, most: int) -> bytes:
     with _readable(path, permissions) as file:
         return _bytes(file, most, path)

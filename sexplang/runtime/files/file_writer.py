@@ -10,6 +10,7 @@ from sexplang.runtime.files.file_reader import (
     check_hidden,
     deny_path,
     locate,
+    read_bytes,
     refuse_kind,
     refuse_os_error,
 )
@@ -22,6 +23,11 @@ NEW = 0o644
 
 def write_file(path: str, text: str, permissions: Permissions) -> None:
     """Write the text to a file atomically. A replaced file keeps its permissions."""
+    write_bytes(path, text.encode(), permissions)
+
+
+def write_bytes(path: str, data: bytes, permissions: Permissions) -> None:
+    """Write bytes to a file atomically."""
     root, relative = locate(path, permissions, "write")
     parent, _, name = relative.rpartition("/")
     if path.endswith(("/", "/.")):
@@ -31,11 +37,33 @@ def write_file(path: str, text: str, permissions: Permissions) -> None:
     folder = _folder(root, parent, path)
     try:
         check_hidden(folder, root, parent, path, "write")
-        _replace(folder, name, text.encode(), path)
+        _replace(folder, name, data, path)
     except OSError as error:
         raise refuse_os_error(error, path, "write") from None
     finally:
         os.close(folder)
+
+
+def edit_file(path: str, old: str, new: str, permissions: Permissions) -> None:
+    """Replace a passage of a file, which must stand in it once. The file must be readable, too.
+    The rest stays as it is, byte by byte."""
+    write_bytes(path, replace_passage(read_bytes(path, permissions), old, new, path), permissions)
+
+
+def replace_passage(data: bytes, old: str, new: str, path: str) -> bytes:
+    """Return the bytes of a file with a passage replaced. Raises Refusal `edit-failed` if it does
+    not stand there once."""
+    passage = old.encode()
+    count = data.count(passage)
+    if not passage or count != 1:
+        found = f"stands {count:,} times in" if passage and count else "does not stand in"
+        raise refuse(
+            "edit-failed",
+            f"the passage {found} {path}: one that stands there once is replaced",
+            hint="give the passage letter by letter, with enough of its lines to be the only one",
+            path=path,
+        )
+    return data.replace(passage, new.encode())
 
 
 def _folder(root: str, parent: str, path: str) -> int:

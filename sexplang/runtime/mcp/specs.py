@@ -3,16 +3,17 @@
 import re
 import shlex
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from sexplang.guards.secrets import SHORTEST, credentials_of, declare, is_plausible, learn
+from sexplang.guards.secrets import credentials_of, is_plausible, learn
 from sexplang.package.process import CREDENTIALS, is_named
 from sexplang.runtime.journal.doubts import DECISIONS, Decision
 from sexplang.runtime.permissions import host_of
+from sexplang.runtime.secret_headers import SECRET, declare_secret, read_header
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
-from sexplang.terms.texts.address import is_credential
 
 SECONDS = 300.0
 """Default seconds for one call."""
@@ -119,7 +120,7 @@ def _environment(name: str, given: Any) -> dict[str, str]:
 
 def _headers(name: str, given: Any) -> dict[str, str]:
     headers = _texts(name, "headers", given)
-    return {each: _header(name, each, value) for each, value in headers.items()}
+    return {each: read_header(each, value, partial(_bad, name)) for each, value in headers.items()}
 
 
 def _decisions(name: str, given: Any) -> Mapping[str, Decision]:
@@ -137,55 +138,14 @@ def _texts(name: str, key: str, given: Any) -> Mapping[str, str]:
     raise _bad(name, f"`{key}` is a table of texts")
 
 
-SECRET = "secret:"
-"""The prefix of a value that is the name of a variable with a credential."""
-
-_SECRET_HEADER = re.compile(r"(?:(\S+) )?secret:(\w+)")
-"""A header's value with a credential: `secret:NAME`, or `Bearer secret:NAME` with any scheme."""
-
-_HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
-_HEADER_VALUE = re.compile(r"[ -~]*")
-
-
 def _variable(name: str, variable: str, value: str) -> str:
     """Return the value of a server's variable. A credential is registered for redaction."""
     if value.startswith(SECRET):
-        return _declare(name, value.removeprefix(SECRET), f'env = {{{variable} = "secret:NAME"}}')
+        example = f'env = {{{variable} = "secret:NAME"}}'
+        return declare_secret(value.removeprefix(SECRET), example, partial(_bad, name))
     if is_named(variable, CREDENTIALS) and is_plausible(value):
         learn([value])
     return value
-
-
-def _header(name: str, header: str, value: str) -> str:
-    """Return the value of a header. A credential is registered for redaction."""
-    if not _HEADER.fullmatch(header):
-        raise _bad(name, f"`{header}` is no name of a header")
-    example = f'headers = {{{header} = "Bearer secret:NAME"}}'
-    secret = _SECRET_HEADER.fullmatch(value)
-    if secret is not None:
-        scheme, variable = secret.groups()
-        found = _declare(name, variable, example)
-        value = f"{scheme} {found}" if scheme else found
-    elif SECRET in value:
-        why = f"the header `{header}` has more than a word before or behind `secret:NAME`"
-        raise _bad(name, why, f"write {example}")
-    elif is_credential(header):
-        learn([each for each in value.split()[-1:] if is_plausible(each)])
-    if not _HEADER_VALUE.fullmatch(value):
-        whose = f"the value of `{secret[2]}`" if secret else f"the header `{header}`"
-        why = f"{whose} has a line break, or a character that no header can have"
-        raise _bad(name, why, "take it out: a header is one line of ASCII")
-    return value
-
-
-def _declare(name: str, variable: str, example: str) -> str:
-    """Return the value of a variable, and declare it to be a credential."""
-    try:
-        return declare(variable)
-    except ValueError as unfit:
-        export = f"type: export {variable}=VALUE, with {SHORTEST} characters or more"
-        hint = export if variable else f"name a variable: {example}"
-        raise _bad(name, str(unfit), hint) from None
 
 
 def _address(name: str, given: Any) -> str:

@@ -3,12 +3,13 @@ definition."""
 
 import re
 
+from sexplang.schemas.values import misfit_of
 from sexplang.terms.core import Const, Core
 from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.json.strict import unfit
 from sexplang.terms.program import Function, Parameter
 from sexplang.terms.template import Param, Template
-from sexplang.terms.values.boundary import value_of
+from sexplang.terms.values.boundary import plain, value_of
 from sexplang.terms.values.text import type_words
 from sexplang.terms.values.value import Fault, Value
 
@@ -74,20 +75,38 @@ def tool_of(template: Template) -> dict[str, Value]:
 
 
 def tool_of_function(function: Function) -> dict[str, Value]:
-    """Return a documented function as a tool. The literal defaults of its parameters give their
-    types."""
-    properties: dict[str, Value] = {each.name: _by_default(each) for each in function.params}
+    """Return a documented function as a tool. Its parameters have types, or literal defaults that
+    give them."""
+    properties: dict[str, Value] = {each.name: _property_in(each) for each in function.params}
     if function.rest is not None:
         properties[function.rest] = {"type": "array"}
-    return {
-        "description": _shorten(function.doc, _LONGEST_OF_TOOL),
-        "input_schema": {
-            "type": "object",
-            "properties": properties,
-            "required": tuple([each.name for each in function.params if each.default is None]),
-            "additionalProperties": False,
-        },
+    schema: dict[str, Value] = {
+        "type": "object",
+        "properties": properties,
+        "required": tuple([each.name for each in function.params if each.default is None]),
+        "additionalProperties": False,
     }
+    definitions: dict[str, Value] = {}
+    for each in function.params:
+        definitions |= value_of((each.schema or {}).get("$defs", {}))
+    if definitions:
+        schema["$defs"] = definitions
+    return {"description": _shorten(function.doc, _LONGEST_OF_TOOL), "input_schema": schema}
+
+
+def _property_in(param: Parameter) -> dict[str, Value]:
+    said = _by_default(param)
+    if param.schema is not None:
+        own = {word: each for word, each in param.schema.items() if word != "$defs"}
+        said = {**value_of(own), **_default_of(param)}
+    if param.doc:
+        said["description"] = _shorten(param.doc, LONGEST)
+    return said
+
+
+def _default_of(param: Parameter) -> dict[str, Value]:
+    value = param.default.value if isinstance(param.default, Const) else None
+    return {} if value is None or not _is_short(value) else {"default": value}
 
 
 def _by_default(param: Parameter) -> dict[str, Value]:
@@ -105,8 +124,9 @@ _KINDS: dict[type, str] = {
 }
 
 
-def misfit(tool: Value, given: dict[str, Value]) -> str | None:
-    """Return why inputs do not fit a tool that is a function of the program. None if they fit."""
+def misfit(tool: Value, given: dict[str, Value], is_typed: bool) -> str | None:
+    """Return why inputs do not fit a tool that is a function of the program. None if they fit.
+    `is_typed`: the inputs are held to the types that the schema says."""
     schema = tool["input_schema"]
     known = schema["properties"]
     missing = [name for name in schema["required"] if name not in given]
@@ -115,9 +135,15 @@ def misfit(tool: Value, given: dict[str, Value]) -> str | None:
     unknown = [name[:_LONGEST_NAME] for name in given if name not in known]
     if unknown:
         return f"`{unknown[0]}` is none of its inputs: {', '.join(known) or 'it has none'}"
+    if is_typed:
+        definitions = schema.get("$defs", {})
+        for name, item in given.items():
+            wrong = misfit_of(item, plain({**known[name], "$defs": definitions}), name)
+            if wrong is not None:
+                return wrong
     lists = [name for name, item in known.items() if item.get("type") == "array" and name in given]
-    wrong = [name for name in lists if not isinstance(given[name], tuple)]
-    return f"`{wrong[0]}` must be a list" if wrong else None
+    no_lists = [name for name in lists if not isinstance(given[name], tuple)]
+    return f"`{no_lists[0]}` must be a list" if no_lists else None
 
 
 def description_of(template: Template) -> str:

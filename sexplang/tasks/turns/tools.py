@@ -21,10 +21,11 @@ from sexplang.tasks.start.call_settings import accumulates
 from sexplang.tasks.turns.replies import Reply, ToolUse, find_halt, outcome
 from sexplang.tasks.turns.replies import read_answer as answered_plan
 from sexplang.terms.classes.node import evolve, node
-from sexplang.terms.host.host_operations import ALONE, HOST_TOOLS
+from sexplang.terms.host.host_operations import ALONE, HIDDEN_BY_OWN, HOST_TOOLS
 from sexplang.terms.json.json_writer import json_text
 from sexplang.terms.json.strict import read_json, unfit
 from sexplang.terms.model.payload import choice_of
+from sexplang.terms.program import Function
 from sexplang.terms.task import Ask, task_result
 from sexplang.terms.template import Template, tool_alias
 from sexplang.terms.values.value import Fault, Value
@@ -70,6 +71,27 @@ def _tool(what: str, required: tuple[str, ...], /, **properties: Value) -> dict[
 BUILT_IN: dict[str, dict[str, Value]] = {
     "read_file": _tool("Reads a text file.", ("path",), path=_TEXT),
     "list_files": _tool("Lists the files that match a glob pattern.", ("glob",), glob=_TEXT),
+    "write_file": _tool(
+        "Writes a text file, in place of one that is there.",
+        ("path", "text"),
+        path=_TEXT,
+        text=_TEXT,
+    ),
+    "edit_file": _tool(
+        "Replaces a passage of a text file, which must stand in it exactly once.",
+        ("path", "old", "new"),
+        path=_TEXT,
+        old={
+            "type": "string",
+            "description": "the passage, letter by letter, with its line breaks",
+        },
+        new={"type": "string", "description": "what stands there instead"},
+    ),
+    "fetch": _tool(
+        "Reads a page or a file of the web as text, by GET.",
+        ("url",),
+        url={"type": "string", "description": "its address: https://…"},
+    ),
     "spawn_subtask": _tool(
         "Has a subtask done and gives its result.", ("description", "inputs"), **_SUBTASK_FIELDS
     ),
@@ -111,8 +133,9 @@ def offer_tools(
     for name in dict.fromkeys(allowed):
         seen = _safe(name, names)
         names[seen] = name
-        known = listed.get(name) or BUILT_IN.get(name) or own_tool(name, rules)
-        known = known or rules.tools.get(name) or {}
+        own = own_tool(name, rules) or rules.tools.get(name)
+        built_in = None if own and name in HIDDEN_BY_OWN else BUILT_IN.get(name)
+        known = listed.get(name) or built_in or own or {}
         if rules.all_tools and not known and ":" in name:
             raise _report_missing(name)
         tools.append(
@@ -166,11 +189,17 @@ def own_tool(name: str, rules: Rules) -> dict[str, Value] | None:
 
 
 def own_tools(names: Iterable[str], rules: Rules) -> dict[str, str]:
-    """Return the program's tools among the names: `task` or `function`."""
-    others = [name for name in names if name not in BUILT_IN]
+    """Return the program's tools among the names: `task`, `function` or `typed function`. A tool of
+    the host that hides a built-in one is `host`."""
+    others = [name for name in names if name not in BUILT_IN or name in HIDDEN_BY_OWN]
+    hosts = {name: "host" for name in others if name in BUILT_IN and name in rules.tools}
     tasks = {name: "task" for name in others if _task(name, rules) is not None}
-    functions = {name: "function" for name in others if name in rules.functions}
-    return {**functions, **tasks}
+    functions = {name: _kind(rules.functions[name]) for name in others if name in rules.functions}
+    return {**hosts, **functions, **tasks}
+
+
+def _kind(function: Function) -> str:
+    return "typed function" if function.is_defined_tool else "function"
 
 
 def _task(name: str, rules: Rules) -> Template | None:
@@ -405,9 +434,11 @@ def _ask_of(
         return spawn_subtask(
             session, SubtaskRequest({"name": name, "inputs": given}), reply.text
         ), ()
-    arguments = arguments_of(name, given)
+    arguments = arguments_of(name, given) if kind is None else None
     if arguments is None:
-        wrong = misfit(_definition(session, use.name), given) if kind == "function" else None
+        wrong = None
+        if kind in ("function", "typed function"):
+            wrong = misfit(_definition(session, use.name), given, kind == "typed function")
         if wrong is None:
             return Ask("tool", (name, given), attempt=True), ()
         arguments = wrong
@@ -465,6 +496,21 @@ def _text_of(name: str) -> Callable[[dict[str, Value]], tuple[Value, ...] | str]
     return arguments
 
 
+def _passages(
+    *names: str,
+) -> Callable[[dict[str, Value]], tuple[Value, ...] | str]:
+    """Return a reader of a path and texts, of which all but the last must not be empty."""
+
+    def arguments(given: dict[str, Value]) -> tuple[Value, ...] | str:
+        for name in names:
+            value = given.get(name)
+            if not isinstance(value, str) or not (value or name == names[-1]):
+                return f"`{name}` must be text" + " that is not empty" * (name != names[-1])
+        return tuple([given[name] for name in names])
+
+    return arguments
+
+
 def _question(given: dict[str, Value]) -> tuple[Value, ...] | str:
     prompt, choices = given.get("prompt"), given.get("choices")
     if not isinstance(prompt, str) or not prompt:
@@ -515,6 +561,9 @@ _LONGEST = 40
 OPERATIONS = {
     "read_file": _text_of("path"),
     "list_files": _text_of("glob"),
+    "write_file": _passages("path", "text"),
+    "edit_file": _passages("path", "old", "new"),
+    "fetch": _text_of("url"),
     "request_user_input": _question,
     "system:run_script": _script,
 }

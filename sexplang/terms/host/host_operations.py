@@ -142,6 +142,15 @@ HOST_OPERATIONS: dict[str, HostOperation] = {
             text=(0, 1),
         ),
         _row(
+            "edit-file",
+            "path:path old new",
+            "acts",
+            "ask",
+            'Replaces a passage that stands once: (edit-file "a.txt" "tea" "milk").',
+            right="write",
+            text=(0, 1, 2),
+        ),
+        _row(
             "list-files",
             "glob:path",
             "reads",
@@ -159,6 +168,15 @@ HOST_OPERATIONS: dict[str, HostOperation] = {
             right="run",
             least=1,
             text=(0, 2),
+        ),
+        _row(
+            "fetch",
+            "url:address",
+            "asks",
+            "safe",
+            'A page as a table: (get (fetch "https://example.org/") "text").',
+            right="net",
+            text=(0,),
         ),
         _row("search-memory", "query", "reads", "free", '(search-memory "tea").', text=(0,)),
         _row("now", "", "tells", "free", "UTC seconds: (now)."),
@@ -207,12 +225,24 @@ the host only where the language's own defaults are out of reach."""
 HOST_TOOLS: dict[str, str] = {
     "read_file": "read-file",
     "list_files": "list-files",
+    "write_file": "write-file",
+    "edit_file": "edit-file",
+    "fetch": "fetch",
     "request_user_input": "ask-user",
     "spawn_subtask": "subtask",
     "propose_subplan": "subplan",
     "system:run_script": "run-script",
 }
 """The operation of each built-in tool, whose facts are those of the tool."""
+
+
+HIDDEN_BY_OWN = frozenset({"write_file", "edit_file", "fetch", "edit-file"})
+"""Tools and operations that one of the program or of the caller hides: programs may have had
+others under these names."""
+
+
+FIXED_TOOLS = HOST_TOOLS.keys() - HIDDEN_BY_OWN
+"""Built-in tools that nothing hides."""
 
 
 def find_operations(

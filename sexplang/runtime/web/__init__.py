@@ -1,0 +1,1 @@
+"""Pages of the web, for the operation `fetch`."""

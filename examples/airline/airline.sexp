@@ -5,12 +5,12 @@
 
 (define-type Turn {say?: string to?: (one-of "triage" "faq" "seats")})
 
-(define (look-up topic)
-  "What the airline says about a topic: bags, meals or wifi."
+(define-tool (look-up (topic (one-of "bags" "meals" "wifi")))
+  "What the airline says about a topic."
   (attempt (read-file (str "faq/" topic ".txt")) "Nothing is known about that."))
 
-(define (book-seat booking seat)
-  "Books a seat, such as 12A, for a booking."
+(define-tool (book-seat (booking string) (seat string doc: "such as 12A"))
+  "Books a seat for a booking."
   (write-file (str "bookings/" booking "-seat.txt") (str seat "\n"))
   (str "seat " seat " is booked for " booking))
 

@@ -348,19 +348,21 @@ def _suggest_correction(program: Program, tool: str) -> str:
 
 
 def _find_crossing(m: AbstractInterpreter) -> list[Diagnostic]:
-    """Return a diagnostic for each clause that cannot take an operation of a conversation's
-    branch."""
+    """Return a diagnostic for each clause that cannot take an operation of a branch."""
     return [
         Diagnostic(
             "resume-across-par",
-            f"a conversation performs `{operation}` in a branch, and its handler does more with "
-            "its continuation than resume it last",
+            f"{'a conversation' if each.conversing else '`par`'} performs `{each.operation}` in a "
+            "branch, and its handler does more with its continuation than resume it last",
             (Label(span),),
             hint="resume in tail position or forward; or have the tool called in order: "
-            "(allowed_tools (in-order name))",
-            severity="warning" if unsure else "error",
+            "(allowed_tools (in-order name))"
+            if each.conversing
+            else "give values back and `fold` them after the `par`; what branches share is "
+            "`with-cache` or `once` of std/models",
+            severity="warning" if each.unsure else "error",
         )
-        for span, (operation, unsure) in m.crossed.items()
+        for span, each in m.crossed.items()
     ]
 
 

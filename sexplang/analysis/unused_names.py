@@ -66,6 +66,7 @@ def find_unused(program: Program) -> list[Diagnostic]:
     """Return a diagnostic for each binding in the program's own files that is never read."""
     walk = _Walk({function.index: function for function in program.functions})
     walk.referred.update([each.index for unit in program.units for each in unit.tools.values()])
+    walk.referred.update([each.index for each in program.validators.values()])
     scope = Scope(None)
     named = [unit for unit in program.units if not unit.name.startswith("std/")]
     shown: list[Name] = []

@@ -85,6 +85,7 @@ class Continuation(Place):
     outlives the clause.
     """
 
+    operation: str = ""
     fence: int = 0
     use: int = NEVER
 

@@ -14,6 +14,7 @@ from sexplang.compiler.unit_interface import (
     Load,
     declare,
     exports,
+    find_validators,
     functions_called,
     import_all,
     imports_of,
@@ -26,7 +27,7 @@ from sexplang.terms.core import Const, Forward, PerformOp
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.form import Form
 from sexplang.terms.macro import NewExpander
-from sexplang.terms.program import Export, Item, Unit
+from sexplang.terms.program import Export, Function, Item, Unit
 from sexplang.terms.source import Source, Span
 from sexplang.terms.texts.nearest import did_you_mean
 from sexplang.terms.values.value import Operation, Task
@@ -82,6 +83,9 @@ def compile_unit(
     items: list[Item] = [*flatten(run(statements(c, top.statements, 0, whole)))]
     if top.ends_in_declaration:
         items.append(Const(None, span=whole))
+    validators: Mapping[Task, Function] = {}
+    if not any(finding.severity == "error" for finding in c.findings):
+        validators = find_validators(c, c.tasks.values())
     findings = tuple(sorted(c.findings, key=_place))
     if any(finding.severity == "error" for finding in findings):
         raise Diagnostics(findings)
@@ -99,6 +103,7 @@ def compile_unit(
         warnings=findings,
         main=main,
         tools=functions_called(c, [*_tools(c.tasks.values()), *tools()]),
+        validators=validators,
     )
 
 

@@ -24,11 +24,13 @@ from sexplang.compiler.functions import Definition, Statement
 from sexplang.compiler.macros import Syntax
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.core import Const, Core, InputValue, Known, Local
-from sexplang.terms.diagnostic import Diagnostics, Label
+from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
 from sexplang.terms.form import MARK, Form, ListForm, Literal, Name, VectorForm
 from sexplang.terms.form import Label as LabelForm
 from sexplang.terms.program import Export, Function, Input, InputType, is_of_type
 from sexplang.terms.source import Made, Source, Span
+from sexplang.terms.template import Template
+from sexplang.terms.texts.nearest import did_you_mean
 from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Operation, Task, Value
 
@@ -288,6 +290,49 @@ def functions_called(c: Lowering, names: Iterable[str]) -> dict[str, Function]:
         if isinstance(shape, Function) and not shape.span.source.is_library:
             found[name] = shape
     return found
+
+
+def find_validators(c: Lowering, tasks: Iterable[Task]) -> dict[Task, Function]:
+    """Return the functions that judge the answers of tasks. What cannot judge one is reported."""
+    found: dict[Task, Function] = {}
+    for task in tasks:
+        named = task.template.validate
+        if named is None:
+            continue
+        binding = c.names.find(named.name)
+        export = (
+            c.names.find_in_module(named.name)
+            if binding is None
+            else _export(c, named.name, binding, _NOWHERE)
+        )
+        if export is None:
+            title = f"nothing here is called `{named.name}`"
+            known = sorted({each.name for each in c.functions if each is not None})
+            hint = did_you_mean(named.name, known, f"define it: (define ({named.name} answer) …)")
+            assert named.span is not None
+            c.report("unbound-name", named.span, title, hint=hint)
+        else:
+            flaw = flaw_of_validator(task.template, export.shape)
+            if flaw is not None:
+                c.findings.append(flaw)
+            else:
+                found[task] = export.shape
+    return found
+
+
+def flaw_of_validator(template: Template, shape: Any) -> Diagnostic | None:
+    """Return the diagnostic for a value that cannot judge the answers of a task."""
+    named = template.validate
+    assert named is not None
+    labels = () if named.span is None else (Label(named.span),)
+    hint = "(define (f answer) …) gives nil, or what the model is told"
+    if not isinstance(shape, Function):
+        title = f"the validator `{named.name}` is no function of the program"
+        return Diagnostic("not-a-function", title, labels, hint=hint)
+    if len(shape.params) != 1 or shape.rest or shape.params[0].default is not None:
+        title = f"the validator `{named.name}` takes one argument, the answer"
+        return Diagnostic("wrong-arity", title, labels, hint=hint)
+    return None
 
 
 def is_public(name: str) -> bool:

@@ -41,6 +41,8 @@ left only when a clause has taken the error, or when none has (`Uncaught`).
 | BranchEnd | has its value | the fork has it; the run ends with the root's |
 | EnterScope, LeaveScope | opens a scope; is about to leave one | goes on, in time or not |
 | AcquirePermit | begins a job | goes on with a permit, or waits for one |
+| ClaimShared | asks for a shared value | has it, computes it, or waits for it |
+| PutShared | has computed a shared value, or gives up | those that wait go on |
 | BeginSpan, EndSpan | begins or ends a piece of traced work | goes on |
 | RequestSubtask, JudgePlan | asks for a subtask; has a plan judged | goes on, or fails at a limit |
 | ReadLimits | asks for the limits of a subagent | goes on |

@@ -149,7 +149,7 @@ def not_resumable() -> Fault:
 
 def cannot_resume_across(operation: str, span: Span | None, is_tool: bool) -> Record:
     """Return the error of a clause beyond a branch's base that would resume and go on."""
-    where, instead = "a `par`", "branches share no state: what one has is its value"
+    where, instead = "a `par`", "what branches share is `with-cache` or `once` of std/models"
     if is_tool:
         where = "a conversation, which calls its tools in branches,"
         instead = "a tool that keeps state is called in order: (allowed_tools (in-order name))"

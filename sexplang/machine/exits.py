@@ -106,6 +106,25 @@ class AcquirePermit(Exit):
         self.span = span
 
 
+class ClaimShared(Exit):
+    """A claim to a shared value: the value, or nil for the claim, goes to `k`."""
+
+    def __init__(self, key: Any, k: Frame, s: Segment) -> None:
+        self.key = key
+        self.k = k
+        self.s = s
+
+
+class PutShared(Exit):
+    """A shared value, in a tuple, or None if the branch releases its claim."""
+
+    def __init__(self, key: Any, value: tuple[Value] | None, k: Frame, s: Segment) -> None:
+        self.key = key
+        self.value = value
+        self.k = k
+        self.s = s
+
+
 class ReadLimits(Exit):
     """A request for the limits of a subagent."""
 

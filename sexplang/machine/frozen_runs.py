@@ -66,16 +66,16 @@ from sexplang.terms.values.value import (
 )
 from sexplang.terms.work import Work
 
-_VERSION = 16
+_VERSION = 17
 
 _NOUNS: tuple[type, ...] = (
     *(branches.SchedulerState, branches.Times, branches.Waiting, branches.Forked),
-    *(branches.Queued, branches.Ready, branches.Permits),
+    *(branches.Queued, branches.Ready, branches.Permits, branches.Shares, branches.Claim),
     *(budgets.Scope, budgets.Bounds, budgets.Held, stack.Parent),
     *(unwind.Unwinding, exits.Lost, exits.Settled, effect.Request, plan.PlanNode, Work, Trail),
     *(task.Context, task.Conversation, task.Ask),
     *(template.Template, template.Param, template.OutputFormat, template.ContextManagement),
-    *(template.FilePaths, template.Limits, template.HistoryConfig),
+    *(template.FilePaths, template.Limits, template.HistoryConfig, template.Validator),
 )
 
 
@@ -329,7 +329,7 @@ class _Freezer:
         if kind is handlers.Crossing:
             place = self._each([item.k, item.s, item.node])
             return ["crossing", *place, item.level, item.resumable]
-        if kind is Span:
+        if isinstance(item, Span):  # a form from a macro is where the macro is used
             source = self._relative_name(item.source)
             return ["span", self._written(source), item.start, item.end]
         if isinstance(item, (Primitive, Higher, Operation)):

@@ -265,19 +265,21 @@ def forward(
     k: Frame,
     s: Segment,
     span: Span | None,
+    fails: bool = False,
 ) -> Step:
     """`(forward k op arg…)`: perform at the next handler outward, with the performer's
-    continuation."""
+    continuation. If it `fails`, perform an error where the performer stands."""
     if continuation is ACROSS:
-        data = s[4]
+        data, start = s[4], None if fails else s[2]
         return perform(
-            operation, arguments, data.k, data.s, span, start=s[2], resumable=data.resumable
+            operation, arguments, data.k, data.s, span, start=start, resumable=data.resumable
         )
     assert isinstance(continuation, Continuation)
     k, s = _leave_clause(continuation, k, s)
     above, top = _push(continuation, k, s)
     resumable = continuation.resumable
-    return perform(operation, arguments, above, top, span, start=s, resumable=resumable)
+    start = None if fails else s
+    return perform(operation, arguments, above, top, span, start=start, resumable=resumable)
 
 
 def discard(continuation: Continuation, k: Frame, s: Segment) -> Step:

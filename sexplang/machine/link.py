@@ -122,6 +122,7 @@ def _link_known(
         {},
         program.plan,
         tools=program.tools,
+        validators={task: (codes[each.index], top) for task, each in program.validators.items()},
         codes=codes,
         sites=sites,
         top=top,

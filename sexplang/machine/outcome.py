@@ -487,6 +487,7 @@ def _settle(scheduler: Scheduler, setting: Setting, answered: int = 1) -> Outcom
         scheduler.begun,
         count,
         before.permits if permits is None else permits.permits,
+        scheduler.shares,
     )
     events, fresh = tuple(scheduler.events), (*opened, *timers)
     state = State(after, setting, fresh, events, scheduler.failure_site, scheduler.pause)

@@ -136,6 +136,8 @@ class Linked:
     """The programs of such texts so far. A plan that runs twice is one program."""
     tools: Mapping[str, Function] = field(factory=dict)
     """The functions that models may have as tools, by name."""
+    validators: Mapping[Any, tuple[Code, Run]] = field(factory=dict)
+    """The functions that judge answers, by task, each with the `top` of its program."""
     codes: Any = None
     """The code of the program's functions by index."""
     sites: Sites = field(factory=Sites)

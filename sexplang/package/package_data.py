@@ -36,6 +36,9 @@ STANDARD = {
 DEFAULTS = {
     "subtask": ("subtask", "default-subtask"),
     "subplan": ("subplans", "default-subplan"),
+    "agent-tools": ("agent", "default-agent-tools"),
+    "agent-limits": ("agent", "default-agent-limits"),
+    "agent-next": ("agent", "default-agent-next"),
 }
 """Operations with a default: its module in `stdlib/` and its name there."""
 
@@ -45,8 +48,12 @@ def defaults_for(texts: list[str], has_tasks: bool) -> dict[str, tuple[str, str]
     may be asked for by a subtask, and a plan is made of them."""
     plans = any("subplan" in text for text in texts)
     tasks = has_tasks or plans or any("subtask" in text for text in texts)
-    needed = {"subtask": tasks, "subplan": plans}
-    return {operation: place for operation, place in DEFAULTS.items() if needed[operation]}
+    modules = {"subtask": tasks, "subplans": plans, "agent": _imports("std/agent", texts)}
+    return {operation: place for operation, place in DEFAULTS.items() if modules[place[0]]}
+
+
+def _imports(module: str, texts: list[str]) -> bool:
+    return any(module in text for text in texts)
 
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

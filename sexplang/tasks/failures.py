@@ -53,6 +53,18 @@ def misfit(problem: str, content: str, details: dict[str, Value]) -> Fault:
     )
 
 
+def reject_answer(problem: str, content: str, details: dict[str, Value]) -> Fault:
+    """Return the failure of a final answer that the task's validator does not take."""
+    return _failure(
+        "output_format_failure",
+        f"the task's answer is not valid: {problem}",
+        "say in the instructions what a good answer has, or loosen the validator",
+        **{"expectedType": None, "actualType": None, **details},
+        originalOutput=content,
+        content=content,
+    )
+
+
 def exhaust(resource: str, message: str, hint: str, content: str, **metrics: Value) -> Fault:
     """Return the failure of a conversation that reached a bound: turns, output or context."""
     error = error_record(

@@ -99,6 +99,8 @@ class Setup:
     guards: dict[str, Value] = field(factory=dict)
     """The bounds of its plans: `subtasks`, `decompositions`, `depth`. The run's bounds hold for
     absent ones."""
+    is_validated: bool = False
+    """Whether a function of the program judges the answer."""
 
 
 @node
@@ -171,7 +173,9 @@ NOTHING_LEFT_OUT = LeftOut()
 NOTHING = "(nothing)"
 """The text of a turn without a word. No provider takes a blank message."""
 
-Waits: TypeAlias = Literal["lookups", "files", "model", "calls", "subtask", "subplan", "compact"]
+Waits: TypeAlias = Literal[
+    "lookups", "files", "model", "calls", "subtask", "subplan", "compact", "validator"
+]
 
 
 @node
@@ -204,3 +208,5 @@ class HandlerSession:
     """The subtasks and plans that the conversation has asked for."""
     left_out: LeftOut | None = None
     """The content that had no room in the window."""
+    unjudged: Record | None = None
+    """The result whose answer the validator judges."""

@@ -275,6 +275,7 @@ def _setup(
         in_order=template.in_order,
         guards=_guards(template),
         own=own_tools(names.values(), rules),
+        is_validated=template.validate is not None,
     )
 
 

@@ -241,11 +241,15 @@ class PerformOp(_Core):
 
 @node(eq=False)
 class Forward(_Core):
-    """`(forward k op arg…)`, in tail position of the clause that has k."""
+    """`(forward k op arg…)`, in tail position of the clause that has k.
+
+    If it `fails`, the error is raised where the clause's operation was performed.
+    """
 
     continuation: "Core"
     operation: str
     arguments: "tuple[Core, ...]"
+    fails: bool = False
 
 
 @node(eq=False)

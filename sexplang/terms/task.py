@@ -249,6 +249,14 @@ class Perform:
 
 
 @node
+class Validate:
+    """The conversation asks its validator about an answer. The reply is nil, or the words for the
+    model."""
+
+    answer: Value
+
+
+@node
 class Finished:
     """The conversation has its TaskResult."""
 
@@ -263,7 +271,7 @@ class Broke:
     error: Record
 
 
-Want: TypeAlias = Perform | Finished | Broke
+Want: TypeAlias = Perform | Validate | Finished | Broke
 
 Session: TypeAlias = Any
 """A HandlerSession: an immutable value, private to the package `tasks`."""

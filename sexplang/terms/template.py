@@ -188,6 +188,14 @@ class HistoryConfig:
 
 
 @frozen
+class Validator:
+    """The function that judges a task's answer, as it is named where the task stands."""
+
+    name: str
+    span: Span | None = None
+
+
+@frozen
 class Template:
     """An atomic task template."""
 
@@ -223,6 +231,7 @@ class Template:
     """The allowed tools whose calls are made one after the other, in the conversation's branch."""
     subtasks: tuple[str, ...] = ()
     """The tasks that its model may ask for; empty for all public ones."""
+    validate: Validator | None = None
 
     @property
     def model_name(self) -> str | None:
@@ -233,7 +242,10 @@ class Template:
 
     @property
     def asks_again(self) -> bool:
-        """Whether a reply that does not fit its format is repaired by another request."""
+        """Whether a reply that does not fit its format, or is not valid, is repaired by another
+        request."""
+        if self.validate is not None:
+            return True
         if self.output_format.type == "xml":
             return not (self.manual_xml or self.disable_reparsing)
         return self.output_format.type == "json"

@@ -332,3 +332,80 @@ def test_a_test_that_fails_shows_the_calls_that_its_program_failed_in():
 
     assert "= calls: `f` at some.test.sexp:1:27" in said and "`g` at" in said
     assert "= values: x = [1]" in said
+
+
+SAMPLED = """
+(defatom colour (params (of string)) (instructions "What colour has {{of}}?")
+  (returns (one-of "red" "blue")))
+(define-effect (place))
+(test "the sky" (colour "the sky") script: [{reply: "blue"}] expect: "blue")
+(test "blood" (colour (place)) script: [[(place) "blood"] [(model _) "red"]] expect: "red")
+(test "no model" (+ 1 1) expect: 2)
+"""
+
+
+def sampled(tmp_path, *more, samples=4):
+    """The report of samples, whose model takes blood for red once."""
+    file, replies = tmp_path / "colour.test.sexp", tmp_path / "replies.json"
+    file.write_text(SAMPLED)
+    rules = [{"contains": "blood", "times": 1, "reply": "red"}, {"reply": "blue"}]
+    replies.write_text(json.dumps(rules))
+    words = ["test", file, "--samples", samples, "--model", f"scripted:{replies}", *more]
+    return sexplang(*map(str, words))
+
+
+def test_samples_report_how_often_each_test_passes(tmp_path):
+    done = sampled(tmp_path, "--json")
+    found = json.loads(done.stdout)
+
+    assert 1 == done.returncode
+    rows = [(each["name"], each["successes"], each["samples"]) for each in found["tests"]]
+    assert rows == [("the sky", 4, 4), ("blood", 1, 4), ("no model", 1, 1)]
+    assert [each["passed"] for each in found["tests"]] == [True, False, True]
+    assert found["tests"][1]["interval"] == [0.0456, 0.6994]
+    assert found["tests"][1]["findings"][0]["code"] == "test-failed"
+    assert (found["passed"], found["failed"]) == (2, 1)
+    assert (found["usage"]["calls"], found["usage"]["usd"]) == (8, 0)
+
+
+def test_samples_are_shown_with_their_first_failure(tmp_path):
+    done = sampled(tmp_path, "--at-least", 0.25)
+
+    assert 0 == done.returncode
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["4", "of", "4", "51", "to", "100", "%", "the", "sky", ANYTHING]
+    assert 1 == done.stdout.count("error[test-failed]")
+    assert "8 model calls" in lines[-1]
+
+
+ANYTHING = type("Anything", (), {"__eq__": lambda *_: True, "__hash__": None})()
+
+
+def test_a_budget_ends_the_samples(tmp_path):
+    """All tests are run once before any is run again; the sample that it cuts off counts not."""
+    found = json.loads(sampled(tmp_path, "--budget", "calls=3", "--json").stdout)
+
+    assert [each["samples"] for each in found["tests"]] == [2, 1, 1]
+    assert "calls" == found["usage"]["spent"]
+    done = sampled(tmp_path, "--budget", "calls=1")
+    assert 1 == done.returncode
+    assert "0 of 0" in done.stdout
+    assert "the budget is spent: calls" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--samples", "3"], "samples need a model"),
+        (["--budget", "calls=3"], "a budget is for samples"),
+        (["--samples", "0", "--model", "local"], "0 is not in the range"),
+        (["--samples", "2", "--model", "local", "--budget", "call=3"], "no bound of a budget"),
+    ],
+)
+def test_what_samples_need(tmp_path, words, said):
+    file = tmp_path / "colour.test.sexp"
+    file.write_text(SAMPLED)
+    done = sexplang("test", file, *words)
+
+    assert 2 == done.returncode
+    assert said in done.stderr

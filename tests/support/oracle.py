@@ -353,7 +353,9 @@ class Evaluator:
         name, k = items[2].text, env[items[1].text]
 
         def on(arguments: tuple[Any, ...]) -> Computation:
-            request = k.request.but(operation=name, arguments=arguments, skip=k.beyond)
+            fails = name == "error" and k.request.operation != "error"
+            skip = None if fails else k.beyond
+            request = k.request.but(operation=name, arguments=arguments, skip=skip)
             return k.call(lambda: Open((request,), lambda hard: k.give_up(None, hard)))
 
         return self.values(items[3:], env, on)

@@ -19,6 +19,8 @@ class ActiveHandle:
     clauses: dict[str, tuple[Clause, ...]] = field(factory=dict)
     given: dict[str, Abstract] = field(factory=dict)
     """Operations that are answered with a constant, and the answers."""
+    tail: frozenset[str] = frozenset()
+    """Those of the given operations whose clauses resume last."""
     assumed: Any = None
     """The assumed result of `(resume …)`: the result of the whole handle expression."""
     value: Any = None
@@ -35,7 +37,9 @@ class ActiveHandle:
     certain: frozenset[int] | None = None
     """The budgets that count these effects wherever a continuation is called from here."""
     branches: bool = False
-    """Whether operations inside are performed in a branch of a conversation."""
+    """Whether operations inside are performed in a branch."""
+    conversing: bool = False
+    """Whether that is a branch of a conversation."""
 
     def is_answering(self) -> bool:
         """Whether the handler answers other operations than `error`, or resumes after an error."""
@@ -87,24 +91,29 @@ def enter_clause(
 ) -> ActiveHandle | None:
     """Return the place of a clause: outside its handle, and counted where it was performed."""
     outer = handling.outer
-    crosses = is_beyond(handling, performer)
-    if budgets(performer) <= budgets(outer) and not crosses:
+    crosses = find_branch(handling, performer)
+    if budgets(performer) <= budgets(outer) and crosses is None:
         return outer
     inside = ActiveHandle(number, outer, handling.environment)
-    inside.branches = crosses
+    inside.branches = crosses is not None
+    inside.conversing = crosses is not None and crosses.conversing
     inside.answering = answering_handler(outer)
     inside.budgets = budgets(performer) | budgets(outer)
     inside.certain = certain(outer)
     return inside
 
 
-def is_beyond(handling: ActiveHandle, performer: ActiveHandle | None) -> bool:
-    """Return whether the performer is in a branch of a conversation inside the handle."""
+def find_branch(handling: ActiveHandle, performer: ActiveHandle | None) -> ActiveHandle | None:
+    """Return the branch inside the handle that the performer is in: that of a conversation, if one
+    is among them."""
+    found = None
     while performer is not None and performer is not handling:
+        if performer.conversing:
+            return performer
         if performer.branches:
-            return True
+            found = found or performer
         performer = performer.outer
-    return False
+    return found
 
 
 def is_counted(place: ActiveHandle | None, origin: ActiveHandle | None) -> bool:

@@ -24,7 +24,7 @@ from sexplang.analysis.domain.handler_stack import (
     ActiveHandle,
     answering_handler,
     enter_clause,
-    is_beyond,
+    find_branch,
     is_counted,
 )
 from sexplang.analysis.domain.values import (
@@ -191,7 +191,8 @@ def forward(m: AbstractInterpreter, node: Forward, at: Location) -> Steps:
         return ANY, m.anything("it is forwarded nobody knows where", at.place(node), at.handling)
     activation = resume.activation
     outer, performer = activation.handling.outer, activation.performer
-    value, work = yield perform(m, node.operation, seen, performer, at.place(node), start=(outer,))
+    start = None if node.fails else (outer,)
+    value, work = yield perform(m, node.operation, seen, performer, at.place(node), start=start)
     old = activation.resumed
     activation.resumed = value if old is None else m.values.join(old, value)
     if is_counted(at.handling, outer):
@@ -217,14 +218,16 @@ def perform(
     node = handling if start is None else start[0]
     while node is not None:
         if operation in node.given:
-            if is_beyond(node, handling):
-                m.cross(operation, span, None)
+            branch = find_branch(node, handling)
+            if branch is not None and operation not in node.tail:
+                m.cross(operation, span, None, branch)
             escape(*arguments)
             return without_effects(node.given[operation])
         clauses = node.clauses.get(operation)
         if clauses:
-            if clauses[0].kind in ("calls", "kept") and is_beyond(node, handling):
-                m.cross(operation, span, clauses[0])
+            branch = find_branch(node, handling)
+            if branch is not None and clauses[0].kind in ("calls", "kept"):
+                m.cross(operation, span, clauses[0], branch)
             return (yield from follow_clause(m, node, clauses[0], arguments, handling, span))
         node = node.outer
     default = m.program.defaults.get(operation)

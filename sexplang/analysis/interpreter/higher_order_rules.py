@@ -18,7 +18,12 @@ from sexplang.analysis.domain.primitive_results import item_of, part_of, size_of
 from sexplang.analysis.domain.values import ANY, DATA, Abstract, Constant, Resume, functions
 from sexplang.analysis.interpreter.call_rules import HIGHER, SHIPPED, apply
 from sexplang.analysis.interpreter.handler_rules import perform
-from sexplang.analysis.interpreter.interpreter import AbstractInterpreter, Steps, without_effects
+from sexplang.analysis.interpreter.interpreter import (
+    AbstractInterpreter,
+    Seen,
+    Steps,
+    without_effects,
+)
 from sexplang.analysis.interpreter.resume_rules import OTHER_CONTEXT, escape, recount_resume
 from sexplang.terms.source import Span
 
@@ -47,7 +52,7 @@ def _map(
 def _fork_map(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    return _map(m, given[:2], labels, handling, span)
+    return _map(m, given[:2], labels, m.branch(handling), span)
 
 
 def _for_each(
@@ -166,6 +171,13 @@ def _abandon(
     return m.values.constant(None), add_counts(*works)
 
 
+def _put_shared(
+    m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
+) -> Seen:
+    escape(*given)
+    return given[1], NOTHING
+
+
 def _make_call_rule(at: int) -> Any:
     """Return a rule that calls one argument, a function without parameters, once."""
 
@@ -202,6 +214,9 @@ HIGHER.update(
         "with-permit": _make_call_rule(0),
         "in-place": _make_call_rule(0),
         "subagent-limits": lambda *_: without_effects(DATA),
+        "claim-shared": lambda *_: without_effects(DATA),
+        "put-shared": _put_shared,
+        "release-shared": lambda m, *_: without_effects(m.values.constant(None)),
     }
 )
 
@@ -215,7 +230,7 @@ def _run_cells(
         return without_effects(DATA)
     inside = ActiveHandle(m.number(), handling, m.values.environment(None, ()))
     inside.given = {"get-cell": ANY, "put-cell": m.values.constant(None)}
-    inside.answering = inside
+    inside.answering, inside.tail = inside, frozenset(("get-cell",))
     value, work = yield apply(m, given[1], (), (), inside, span)
     assert answering_handler(inside) is inside
     return m.values.table({"value": value, "cells": ANY}), add_counts(work, NOTHING)

@@ -20,7 +20,13 @@ from sexplang.analysis.domain.effects_and_calls import (
     repeat_work,
 )
 from sexplang.analysis.domain.environments import Environment
-from sexplang.analysis.domain.handler_stack import ActiveCall, ActiveHandle, ActiveLoop, certain
+from sexplang.analysis.domain.handler_stack import (
+    ActiveCall,
+    ActiveHandle,
+    ActiveLoop,
+    answering_handler,
+    certain,
+)
 from sexplang.analysis.domain.values import ANY, DATA, Abstract, Closure, Values
 from sexplang.analysis.interpreter.observations import Observations
 from sexplang.terms.classes.node import define, evolve, field, fields, frozen
@@ -95,6 +101,17 @@ def rule_for(kind: type) -> Callable[[F], F]:
     return register
 
 
+@frozen
+class Crossing:
+    """An operation of a branch that a clause around it takes."""
+
+    operation: str
+    unsure: bool
+    """Whether it may never be performed."""
+    conversing: bool
+    """Whether the branch is that of a conversation."""
+
+
 @define(eq=False)
 class AbstractInterpreter:
     """The state of the interpretation of one program."""
@@ -122,10 +139,11 @@ class AbstractInterpreter:
     """The number of assumptions about functions that are still active."""
     handled: dict[Clause, bool] = field(factory=dict)
     """Clauses whose handle expression was interpreted, and whether they were ever performed."""
-    crossed: dict[Span, tuple[str, bool]] = field(factory=dict)
-    """Operations of conversations' branches that a clause takes without resuming in tail position
-    only, by span of the performer or of the program's clause. The value has the operation, and
-    whether the place may be unreachable."""
+    crossed: dict[Span, "Crossing"] = field(factory=dict)
+    """Operations of branches that a clause takes without resuming in tail position only, by span of
+    the performer or of the program's clause."""
+    branches: dict[ActiveHandle, ActiveHandle] = field(factory=dict)
+    """The place inside a branch of a `par`, by the handler around it."""
     narrow: dict[Clause, int] = field(factory=dict)
     """Clauses with fewer parameters than arguments, and the number of arguments."""
     answered: dict[Clause, list[Abstract]] = field(factory=dict)
@@ -178,15 +196,32 @@ class AbstractInterpreter:
         self.conversing = 0
         self.allowed = self.steps + steps
 
-    def cross(self, operation: str, span: Span, clause: Clause | None) -> None:
-        """Record that a branch of a conversation performs an operation that a clause cannot take
-        there. A clause or a tool may perform on behalf of a tool that is called in order."""
-        if operation != self.direct and any(task.template.in_order for task in self.program.tasks):
-            return
+    def branch(self, handling: ActiveHandle | None) -> ActiveHandle | None:
+        """Return the place inside a branch of a `par`. Without a handler around, nothing crosses
+        it."""
+        if handling is None or handling.branches:
+            return handling
+        inside = self.branches.get(handling)
+        if inside is None:
+            inside = ActiveHandle(self.number(), handling, handling.environment, branches=True)
+            inside.answering = answering_handler(handling)
+            self.branches[handling] = inside
+        return inside
+
+    def cross(
+        self, operation: str, span: Span, clause: Clause | None, branch: ActiveHandle
+    ) -> None:
+        """Record that a branch performs an operation that a clause cannot take there. In a
+        conversation, a clause or a tool may perform on behalf of a tool that is called in order."""
+        if branch.conversing:
+            is_direct = operation == self.direct
+            if not is_direct and any(task.template.in_order for task in self.program.tasks):
+                return
         is_own = clause is not None and not clause.span.source.name.startswith("std/")
         at = clause.span if clause is not None and is_own else span
-        first, unsure = self.crossed.get(at, (operation, True))
-        self.crossed[at] = first, unsure and (self.unsure > 0 or operation != self.direct)
+        unsure = not branch.conversing or self.unsure > 0 or operation != self.direct
+        first = self.crossed.get(at, Crossing(operation, True, branch.conversing))
+        self.crossed[at] = evolve(first, unsure=first.unsure and unsure)
 
     def evaluate(self, node: Core, at: Location) -> "Seen | Steps":
         """Return the step that gives a node's value and effect counts."""

@@ -70,7 +70,7 @@ def converse(
         _, work = yield perform(m, "compact", (ANY,) * 3, inside, span)
         works.append(repeat_work(work, number(turns, span)))
     branch = ActiveHandle(m.number(), inside, inside.environment)
-    branch.answering, branch.branches = inside.answering, True
+    branch.answering, branch.branches, branch.conversing = inside.answering, True, True
     if searches:
         m.unsure += 1
         _, work = yield perform(m, "search-memory", (ANY,), branch, span)
@@ -90,9 +90,14 @@ def converse(
         given = (ANY,) * (len(function.params) + (function.rest is not None))
         _, work = yield enter_function(m, callee, function, given, place, span)
         works.append(repeat_work(work, _any_number(task, "use its tools", span)))
+    answer = m.values.make(Typed, task, ())
+    judging = m.program.validators.get(task)
+    if judging is not None:
+        callee = m.values.make(Closure, judging.index, m.top or m.values.environment(None, ()))
+        _, work = yield enter_function(m, callee, judging, (answer,), inside, span)
+        works.append(repeat_work(work, number(turns, span)))
     del m.tasking[task.name]
     m.conversing -= 1
-    answer = m.values.make(Typed, task, ())
     value, work = yield interpret_failure(m, (), handling, span, given=answer)
     return value, add_counts(*works, work)
 

@@ -136,13 +136,13 @@ def path(m: AbstractInterpreter, node: Path, at: Location) -> Steps:
 
 @rule_for(Par)
 def par(m: AbstractInterpreter, node: Par, at: Location) -> Steps:
-    seen, work = yield m.each(node.branches, at)
+    seen, work = yield m.each(node.branches, at.under(m.branch(at.handling)))
     return result_of(m.values, "list", seen, at.place(node)), work
 
 
 @rule_for(Race)
 def race(m: AbstractInterpreter, node: Race, at: Location) -> Steps:
-    seen, work = yield m.each(node.branches, at)
+    seen, work = yield m.each(node.branches, at.under(m.branch(at.handling)))
     return reduce(m.values.join, seen), work
 
 

@@ -60,7 +60,8 @@ def _fork_graph(
     """`(fork-graph f nodes after)`: f of each node and a list of values, once."""
     function, nodes, _ = given
     size = size_of(nodes, span)
-    value, work = yield apply(m, function, (item_of(m.values, nodes), ANY), (), handling, span)
+    inside = m.branch(handling)
+    value, work = yield apply(m, function, (item_of(m.values, nodes), ANY), (), inside, span)
     escape(value)
     return ANY, repeat_work(work, size)
 

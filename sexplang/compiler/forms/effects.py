@@ -89,7 +89,8 @@ def forward(c: Lowering, form: ListForm, position: int) -> Steps:
     name = _check_operation(c, form, operation, len(arguments))
     c.note_use(binding, TAIL, position)
     continuation = _local(c, binding, target)
-    return Forward(continuation, name, arguments, span=form.span)
+    fails = name == "error" and binding.operation != "error"
+    return Forward(continuation, name, arguments, fails, span=form.span)
 
 
 def _local(c: Lowering, binding: Continuation, form: Name) -> Core:
@@ -226,7 +227,7 @@ def _clause(
     for param in params:
         c.place(param)
     assert isinstance(target, Name)
-    k = Continuation(c.level, c.size, target.text, fence=c.fence)
+    k = Continuation(c.level, c.size, target.text, operation=name, fence=c.fence)
     c.size += 1
     if target.text != "_":
         c.names.bind(target.text, k)

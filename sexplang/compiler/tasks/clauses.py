@@ -31,6 +31,7 @@ from sexplang.terms.template import (
     HistoryConfig,
     Limits,
     OutputFormat,
+    Validator,
 )
 from sexplang.terms.texts.nearest import fewest_letters_off
 from sexplang.terms.values.boundary import value_of
@@ -129,6 +130,15 @@ def _tool(c: Lowering, form: Form, read: Read) -> Any:
         hint = "did you mean `in-order`?" if near else "write a name, or `(in-order name …)`"
         return report_expected(c, form, "the name of a tool", hint)
     return read(c, form)
+
+
+def _validate(clause: Clause, c: Lowering, form: ListForm) -> Validator | None:
+    named = unquote(form.items[1]) if len(form.items) == 2 else form
+    if type(named) is not Name:
+        words = "name a function here: what it is given is the answer"
+        c.report("malformed-form", named.span, f"it is written `{clause.syntax}`", words)
+        return None
+    return Validator(named.spelling, named.span)
 
 
 def _once(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -242,6 +252,7 @@ CLAUSES: dict[str, Clause] = {
     "file_paths": Clause('(file_paths "path" …)` or `(file_paths command: "…")', _file_paths),
     "allowed_tools": Clause("(allowed_tools name … (in-order name …))", _tools),
     "subtasks": Clause("(subtasks task …)", _subtasks),
+    "validate": Clause("(validate function)", _validate),
     "limits": Clause(
         "(limits max_turns: 3 …)",
         _several(

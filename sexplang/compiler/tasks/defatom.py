@@ -136,6 +136,7 @@ _MEANT = {
     **dict.fromkeys(("tools", "tool"), "allowed_tools"),
     **dict.fromkeys(("doc", "docstring", "about"), "description"),
     **dict.fromkeys(("role", "persona", "system_prompt"), "system"),
+    **dict.fromkeys(("validator", "check", "verify", "validation", "retry"), "validate"),
     **dict.fromkeys(("temperature", "settings", "max_tokens"), "options"),
 }
 _MEANT = {word: f"did you mean `{clause}`?" for word, clause in _MEANT.items()}

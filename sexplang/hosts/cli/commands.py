@@ -83,7 +83,8 @@ _TEST_EXAMPLES = """\b
 Examples:
   sexplang test examples                every *.test.sexp below that folder
   sexplang test -k greets greet.test.sexp
-  sexplang test judged.test.sexp --model judge=local"""
+  sexplang test judged.test.sexp --model judge=local
+  sexplang test examples --model claude-haiku-4-5 --samples 10 --at-least 0.8 --budget usd=1"""
 
 _LSP_INSTALL = "pip install 'sexplang[lsp]'"
 
@@ -263,6 +264,7 @@ def _explain(code: str | None) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Write what was found as a JSON document.")
 def _doc(words: tuple[str, ...], as_json: bool) -> int:
     """Say how a NAME of the language is called, what it does and where it is, with examples.
+    Of FILE.py, say which functions it gives to programs.
 
     Of WORDS, list the names that fit them, the best first. A name of another language gives what
     to write here. What is not found is status 1.
@@ -318,13 +320,38 @@ _group.add_command(
     callback=check_models,
     help="Who answers for a model where a test does not, as for `run`.",
 )
+@click.option(
+    "--allow-python",
+    "python",
+    multiple=True,
+    metavar="FILE",
+    help="Run the Python FILE for its primitives; a script answers its other functions.",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Run each test N times against the models, and report how often it passes.",
+)
+@click.option(
+    "--at-least",
+    type=click.FloatRange(0, 1),
+    default=1.0,
+    metavar="SHARE",
+    help="The share of its samples that a test has to pass, such as 0.8; all by default.",
+)
+@click.option("--budget", metavar="BOUNDS", help="What all samples may spend, as for `run`.")
 @click.option("--json", "as_json", is_flag=True, help="Write the results as a JSON document.")
 def _test(
     files: tuple[str, ...],
     named: str | None,
     limit: str | None,
     model: tuple[str, ...],
+    python: tuple[str, ...],
     as_json: bool,
+    samples: int | None,
+    at_least: float,
+    budget: str | None,
 ) -> int:
     """Run the tests in files, and in the *.test.sexp files of folders.
 
@@ -333,7 +360,17 @@ def _test(
     """
     from sexplang.hosts.testing.command import test
 
-    return test(files, named=named, limit=limit, model=model, as_json=as_json)
+    return test(
+        files,
+        named=named,
+        limit=limit,
+        model=model,
+        python=python,
+        as_json=as_json,
+        samples=samples,
+        at_least=at_least,
+        budget=budget,
+    )
 
 
 _RUN_ONLY = ("expression", "strict")

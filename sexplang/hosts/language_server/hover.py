@@ -126,6 +126,7 @@ def _settings(shape: object) -> str:
         "model": template.model,
         "tools": ", ".join(template.allowed_tools),
         "subtasks": ", ".join(template.subtasks),
+        "validate": template.validate.name if template.validate is not None else "",
         "options": " ".join(
             [f"{key}: {to_source(each)}" for key, each in template.options.items()]
         ),

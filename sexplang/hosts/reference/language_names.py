@@ -106,6 +106,7 @@ def list_members(module: str) -> Mapping[str, Meaning]:
 
 INNER = frozenset(
     [
+        *("claim-shared", "put-shared", "release-shared"),
         *("as-work", "check-outputs", "fork-graph", "fork-map", "in-node", "judge-plan"),
         *("match-task", "run-plan", "run-step", "run-task", "subagent-limits", "task-bids"),
         *("task-of", "task-result", "vector-cosine", "vector-dot", "vector-nearest"),

@@ -6,7 +6,7 @@
 Forms beside the tests belong to each of them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from sexplang.machine import Limits
 from sexplang.package.process import growth
@@ -14,8 +14,10 @@ from sexplang.reader import read
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.diagnostic import Label as Place
+from sexplang.terms.effect import Request
 from sexplang.terms.form import Form, Label, ListForm, Literal, Name, TableForm, VectorForm
 from sexplang.terms.source import Source, Span
+from sexplang.terms.values.value import Value
 
 LIMITS = Limits(steps=20_000_000, held=growth())
 """The limits of a test: some ten seconds of work."""
@@ -55,6 +57,10 @@ class Test:
     """The limits of its programs."""
     model: tuple[str, ...] = ()
     """The values of `--model`, for requests that the script does not answer."""
+    python: tuple[str, ...] = ()
+    """The Python files that may be run, for their primitives."""
+    answering: Callable[[Request], Value | None] | None = None
+    """The models of samples. They answer in place of the script's replies for models."""
 
     __test__ = False
 

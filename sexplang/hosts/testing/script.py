@@ -110,6 +110,9 @@ def script_of(test: Test, inputs: dict[str, Value]) -> Script:
             words = "a script holds exchanges `[(op argument…) reply]` and rules `{reply: …}`"
             raise Diagnostics([report_malformed(item.span, words)])
     files = _files(test, inputs)
+    if test.answering is not None:
+        others = [each for each in exchanges if operation_of(each.pattern) != "model"]
+        return Script(others, [], files, test.answering)
     return Script(exchanges, list(_models(test, rules, inputs)), files, live(test.model))
 
 

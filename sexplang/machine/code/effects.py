@@ -44,11 +44,11 @@ def _perform(maker: Maker, node: core.PerformOp, loop: LoopCode | None) -> Makin
 @makes(core.Forward)
 def _forward(maker: Maker, node: core.Forward, loop: LoopCode | None) -> Making:
     pieces = cap((yield from every_one(maker, (node.continuation, *node.arguments))))
-    operation, span = node.operation, node.span
+    operation, span, fails = node.operation, node.span, node.fails
 
     def finish(found: tuple[Value, ...], env: Any, k: Frame, s: Segment) -> Step:
         try:
-            return forward(found[0], operation, found[1:], k, s, span)
+            return forward(found[0], operation, found[1:], k, s, span, fails)
         except ERRORS as error:
             raise locate(error, span, env) from None
 

@@ -15,6 +15,7 @@ from sexplang.machine.scheduler.plan_graphs import (
     judge_plan,
     task_bids,
 )
+from sexplang.machine.scheduler.shared_values import claim_shared, put_shared, release_shared
 from sexplang.machine.stack import Continuation, Frame, Segment, Step
 from sexplang.machine.tasks.delegation import (
     answer,
@@ -117,6 +118,9 @@ _TABLE: tuple[Row, ...] = (
     ("run-plan", 4, 4, run_plan, "text inputs allow budget", "A model's program."),
     ("with-permit", 1, 1, call_with_permit, "f", "Calls f, as one of at most 3 at a time."),
     ("in-place", 1, 1, call_with_permit, "f", "The old name of with-permit."),
+    ("claim-shared", 1, 1, claim_shared, "key", "{value}, or nil: compute it."),
+    ("put-shared", 2, 2, put_shared, "key x", "The value of a key from now on."),
+    ("release-shared", 1, 1, release_shared, "key", "Gives a claim up."),
     ("match-task", 1, 1, match_task, "request", "The task that takes it."),
     ("task-of", 1, 1, task_of, "subtype", "The one task of a subtype, or nil."),
     ("run-task", 3, 3, run_task, "task inputs overrides", "Calls a task."),

@@ -101,9 +101,11 @@ class Ready(Branch):
 
 @node(eq=False)
 class Queued(Branch):
-    """A branch that goes on with this step when its job has a permit."""
+    """A branch that goes on with this step when its job has a permit, or when it can have the
+    shared value of `key`."""
 
     step: Step
+    key: "SharedKey | None" = None
 
     @property
     def k(self) -> Frame:
@@ -140,6 +142,27 @@ class Permits:
     """The waiting children, by the holder of the permit that they can have."""
 
 
+SharedKey: TypeAlias = tuple[Any, str]
+"""The key of a shared value: that of the program from a model that it is used in, or (), and a
+text."""
+
+
+@node(eq=False)
+class Claim:
+    """The branch that computes a shared value, and those that wait for it, by path."""
+
+    holder: Path
+    waiters: tuple[Path, ...] = ()
+
+
+@node(eq=False)
+class Shares:
+    """The shared values of a run that are known, and those that are computed."""
+
+    values: Map[SharedKey, Value] = Map()
+    claims: Map[SharedKey, Claim] = Map()
+
+
 @node(eq=False)
 class Times:
     """The deadlines and budgets of a run."""
@@ -173,6 +196,7 @@ class SchedulerState:
     count: int = 0
     """The number of open requests, timers included."""
     permits: Permits = Permits()
+    shares: Shares = Shares()
 
 
 class BranchTable:

@@ -250,7 +250,11 @@ def grant_permits(scheduler: "Scheduler") -> bool:
 
     def waits(path: Path, job: Job) -> bool:
         branch = branches.get(path)
-        return isinstance(branch, Queued) and bool(branch.step[3][3].jobs == job)
+        return (
+            isinstance(branch, Queued)
+            and branch.key is None
+            and bool(branch.step[3][3].jobs == job)
+        )
 
     paths = scheduler.permits.grant_free(waits)
     for path in sorted(paths, reverse=True):

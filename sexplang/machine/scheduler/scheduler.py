@@ -44,6 +44,7 @@ from sexplang.machine.scheduler.permits import (
     wait_for_permit,
 )
 from sexplang.machine.scheduler.plan_graphs import judge, nodes_to_begin, start_of, values_so_far
+from sexplang.machine.scheduler.shared_values import claim, pass_first_claim, put_value
 from sexplang.machine.scopes.budgets import Meter
 from sexplang.machine.scopes.deadlines import Ledger, Pause, Slice, Slicing, find_form
 from sexplang.machine.stack import BASE, BOTTOM, BranchEnd, Exit, Parent, Segment, Step, give
@@ -202,6 +203,7 @@ class Scheduler:
         self.called = state.called
         self.planned = state.planned
         self.begun = state.begun
+        self.shares = state.shares
         self.opened: list[Request] = []
         self.withdrawn: list[str] = []
         self.events: list[Begins | Ends] = []
@@ -276,7 +278,9 @@ class Scheduler:
                 each, id, error = self._expired.pop(0)
                 if table.branches.get(each.path) is each:
                     break_scope(self, each, each, id, error)
-            elif self.used_permits is None or not grant_permits(self):
+            elif self.used_permits is not None and grant_permits(self):
+                continue
+            elif not (self.shares.claims and pass_first_claim(self)):
                 break
 
     def withdraw_all(self) -> list[str]:
@@ -528,6 +532,8 @@ _AFTER: dict[type[Exit], Callable[[Scheduler, Branch, Any], None]] = {
     exits.EnterScope: Scheduler._enter_scope,
     exits.LeaveScope: Scheduler._leave_scope,
     exits.AcquirePermit: begin_job,
+    exits.ClaimShared: claim,
+    exits.PutShared: put_value,
     exits.ReadLimits: Scheduler._tell_limits,
     exits.RequestSubtask: Scheduler._count_subtask,
     exits.JudgePlan: Scheduler._judge_plan,

@@ -9,7 +9,18 @@ from typing import Any, Literal, TypeAlias
 from sexplang.machine.errors import return_value
 from sexplang.machine.exits import BeginSpan, EndSpan, EnterScope, Fork
 from sexplang.machine.handlers import fail, is_handled, perform
-from sexplang.machine.stack import BOTTOM, Code, Ctx, Frame, Segment, Step, leave, make_closure
+from sexplang.machine.stack import (
+    BOTTOM,
+    Closure,
+    Code,
+    Ctx,
+    Frame,
+    Segment,
+    Step,
+    leave,
+    make_closure,
+)
+from sexplang.machine.tasks.program_environment import environment_of
 from sexplang.machine.unwind import ClauseCode, HandlerKind
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.task import (
@@ -19,6 +30,7 @@ from sexplang.terms.task import (
     Finished,
     Perform,
     Session,
+    Validate,
     Want,
     error_record,
     is_mistake,
@@ -93,8 +105,16 @@ def _converse(call: Call, k: Frame, s: Segment) -> Step:
     conversation, session, want = begun
     if isinstance(want, Broke):
         return _break(work, want.error, is_timed, k, s)
+    validator = _validator_of(task, k, s) if task in context.linked.validators else None
     inner = context.replace((*context.conversations, conversation), work)
-    return _go_on(session, want, k, s, inner, is_timed, task if wants == "result" else None)
+    rest = is_timed, task if wants == "result" else None, validator
+    return _go_on(session, want, k, s, inner, *rest)
+
+
+def _validator_of(task: Task, k: Frame, s: Segment) -> Closure:
+    """Return the function that judges the answers of a task."""
+    code, top = s[3].linked.validators[task]
+    return make_closure(code, environment_of(top, code, k, s))
 
 
 def _go_on(
@@ -105,9 +125,10 @@ def _go_on(
     context: Ctx,
     is_timed: bool,
     task: Task | None,
+    validator: Closure | None,
 ) -> Step:
-    """Perform the next request of a conversation that stands on `k` and `s`. Its TaskResult is
-    given if `task` is known here, else its answer."""
+    """Perform the next request of a conversation that stands on `k` and `s`, or ask its validator.
+    Its TaskResult is given if `task` is known here, else its answer."""
     if isinstance(want, Finished):
         result = want.result
         if k[0] is return_value:  # the work of such a frame, without its step
@@ -122,9 +143,14 @@ def _go_on(
         return _over(context.work, result.fields["notes"].get("error"), step)
     if isinstance(want, Broke):
         return _break(context.work, want.error, is_timed, k, s)
+    data = session, context.work, is_timed, task, validator
+    if isinstance(want, Validate):
+        assert validator is not None
+        call = (validator.env, want.answer)
+        return validator.code.body, call, _ANSWERED, (CONVERSATION, k, s, context, data)
     if want.items is not None:
         context = _with_items(context, want.items)
-    s = (CONVERSATION, k, s, context, (session, context.work, is_timed, task))
+    s = (CONVERSATION, k, s, context, data)
     if want.span_events and context.work is not None:
         return (
             leave,
@@ -145,8 +171,8 @@ def _tell(told: tuple[Work, Perform], k: Frame, s: Segment) -> Step:
 
 
 def _go_on_traced(want: Perform, k: Frame, s: Segment) -> Step:
-    _, below, outer, context, (session, _, is_timed, task) = s
-    return _go_on(session, evolve(want, span_events=""), below, outer, context, is_timed, task)
+    _, below, outer, context, (session, _, *rest) = s
+    return _go_on(session, evolve(want, span_events=""), below, outer, context, *rest)
 
 
 def _break(work: Work | None, error: Record, is_timed: bool, k: Frame, s: Segment) -> Step:
@@ -186,9 +212,9 @@ def start_ask(ask: Ask, k: Frame, s: Segment) -> Step:
 def _take_answer(value: Value, k: Frame, s: Segment) -> Step:
     """Resume a conversation with the reply to its request, or the replies to its joint requests."""
     replies = materialize(value)
-    _, below, outer, context, (session, _, is_timed, task) = s
+    _, below, outer, context, (session, _, *rest) = s
     session, want = context.linked.tasks.advance(session, replies if k[2] else (replies,))
-    return _go_on(session, want, below, outer, context, is_timed, task)
+    return _go_on(session, want, below, outer, context, *rest)
 
 
 _ANSWERED: Frame = (_take_answer, BOTTOM, False)
@@ -197,7 +223,7 @@ _ALL_ANSWERED: Frame = (_take_answer, BOTTOM, True)
 
 def _fail(env: Any, k: Frame, s: Segment) -> Step:
     """End a conversation with an error, adding its words and usage."""
-    session, work, is_timed, _, error, _ = env
+    session, work, is_timed, _, _, error, _ = env
     error = s[3].linked.tasks.cut_short(materialize(error), (session,))
     return _break(work, error, is_timed, k, s)
 
@@ -217,7 +243,7 @@ COMPACTION = make_closure(_COMPACT, ({},))
 
 CONVERSATION = HandlerKind({"error": (ClauseCode(_fail, 1, "never", ()),)}, None)
 """The kind of conversations. Data is the session, the traced work, whether a deadline of the
-template is the next segment below, and the task if the call gives its TaskResult."""
+template is the next segment below, the task if the call gives its TaskResult, and the validator."""
 
 
 def _give_failed(env: Any, k: Frame, s: Segment) -> Step:

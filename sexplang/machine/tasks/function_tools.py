@@ -12,7 +12,7 @@ from sexplang.machine.exits import AskHost
 from sexplang.machine.handlers import plain_arguments
 from sexplang.machine.stack import Code, Frame, Linked, Segment, Step, leave, make_closure
 from sexplang.machine.tasks.conversation import FUNCTION, TOLD
-from sexplang.terms.values.value import Fault
+from sexplang.machine.tasks.program_environment import environment_of
 
 
 def _tool(env: Any, k: Frame, s: Segment) -> Step:
@@ -25,34 +25,9 @@ def _tool(env: Any, k: Frame, s: Segment) -> Step:
         return leave, AskHost("tool", plain_arguments(tuple(arguments)), k, s, span), k, s
     given, code = dict(arguments[1]), linked.codes[function.index]
     rest = given.pop(function.rest, ())
-    env = _environment(linked, code, k, s)
+    env = environment_of(linked.top, code, k, s)
     # The host answers a `tool` that the function itself performs.
     return fill(code, (env,), given, rest, k, (TOLD, *s[1:]))
-
-
-def _environment(linked: Linked, code: Code, k: Frame, s: Segment) -> tuple[Any, ...]:
-    """Return the program's environment, which is in the frame of the form that is being
-    evaluated."""
-    while s is not None:
-        while k is not None:
-            if k[0] is linked.top:
-                return _visible_environment(code, k[2])
-            k = k[1]
-        if s[2] is None and s[4] is not None:  # go on where the branch began
-            k, s = s[4].k, s[4].s
-        else:
-            k, s = s[1], s[2]
-    return _visible_environment(code, ({},))
-
-
-def _visible_environment(code: Code, env: tuple[Any, ...]) -> tuple[Any, ...]:
-    if len(env) < code.outer:
-        raise Fault(
-            "used-before-defined",
-            f"the tool `{code.name}` is called before all is defined that it needs",
-            hint=f"move the call of the task below what `{code.name}` mentions",
-        )
-    return env
 
 
 _CODE = Code("tool", -1, ("name", "inputs"), False, is_library=True)

@@ -97,6 +97,7 @@ def narrow(linked: Linked, key: PlanKey) -> Linked:
             tasks=tasks,
             known=known,
             tools=tools,
+            validators={**linked.validators, **own.validators},
             sites=own.sites,
             inner={},
             around=linked,

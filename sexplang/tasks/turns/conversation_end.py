@@ -7,7 +7,7 @@ import json
 from typing import Any, NoReturn
 
 from sexplang.tasks import failures
-from sexplang.tasks.failures import misfit
+from sexplang.tasks.failures import misfit, reject_answer
 from sexplang.tasks.plans.artifacts import Artifacts, artifacts_of, merge
 from sexplang.tasks.plans.proposal import Planning, Proposal, proposal, with_artifacts
 from sexplang.tasks.prompt.history import record_history
@@ -27,7 +27,7 @@ from sexplang.tasks.turns.replies import (
 from sexplang.terms.classes.node import evolve, node
 from sexplang.terms.json.strict import READABLE_DEPTH, is_deep
 from sexplang.terms.task import Cut, Session, task_result
-from sexplang.terms.values.abbreviation import MOST, part
+from sexplang.terms.values.abbreviation import MOST, abbreviate, part
 from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Fault, Record, Value
 
@@ -66,10 +66,33 @@ def finish(
         warned = evolve(session, warnings=(*session.warnings, words))
         notes = _notes(warned, model, ())
         return task_result(text, notes=notes, usage=notes["usage"]), None
-    if session.asked_again >= rules.max_repairs or session.turns >= session.setup.max_turns:
+    if not _may_repair(rules, session):
         raise misfit(_reason(reading.problem), text, _details(session, reading))
     noted = f"asked again: {_reason(reading.problem)}"
     return _NO_RESULT, Question(reading.problem, (*reading.repairs, noted))
+
+
+def _may_repair(rules: Rules, session: HandlerSession) -> bool:
+    return session.asked_again < rules.max_repairs and session.turns < session.setup.max_turns
+
+
+def judge_answer(
+    rules: Rules, session: HandlerSession, result: Record, words: Value
+) -> Question | None:
+    """Return a validator's words as a question to the model; None if it takes the answer. Raises
+    Fault if asking again did not help, and for a value that is neither nil nor words."""
+    if words is None:
+        return None
+    if not isinstance(words, str) or not words.strip():
+        raise Fault(
+            "wrong-type",
+            f"a validator gives nil or what the model is told, not {abbreviate(words)}",
+            hint="give nil for a good answer, else a text with what is to be done",
+        )
+    if not _may_repair(rules, session):
+        details = {"violations": (words,), "repairs": session.repairs}
+        raise reject_answer(words, result.fields["content"], details)
+    return Question(words, (f"asked again: {part(words)}",))
 
 
 def _reason(problem: str) -> str:
@@ -167,7 +190,7 @@ def fail_refusal(rules: Rules, session: HandlerSession, reply: Reply) -> NoRetur
 def add_partial_notes(error: Record, session: HandlerSession, replies: tuple[Value, ...]) -> Record:
     """Return the error of a conversation that ends by itself, with the notes and the usage of the
     replies that broke it."""
-    if session.waits == "compact":
+    if session.waits in ("compact", "validator"):
         return _with_partial_notes(error, Cut((session,)), (0, 0))
     if session.waits != "model":
         return _with_partial_notes(

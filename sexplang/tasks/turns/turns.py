@@ -21,10 +21,12 @@ from sexplang.tasks.requests.match import report_malformed as malformed_request
 from sexplang.tasks.requests.subtask_request import SubtaskRequest
 from sexplang.tasks.session import NOTHING, Block, HandlerPayload, HandlerSession, Rules, Waits
 from sexplang.tasks.turns.conversation_end import (
+    Question,
     fail_overflow,
     fail_refusal,
     finish,
     full,
+    judge_answer,
     with_subtasks,
 )
 from sexplang.tasks.turns.replies import (
@@ -46,8 +48,8 @@ from sexplang.tasks.turns.tools import (
 )
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.model.payload import is_forced
-from sexplang.terms.task import Ask, Finished, Perform, Want
-from sexplang.terms.values.value import Fault, Record, Value
+from sexplang.terms.task import Ask, Finished, Perform, Validate, Want
+from sexplang.terms.values.value import Fault, Record, Value, answer_of
 
 Next = tuple[HandlerSession, Want]
 
@@ -77,6 +79,8 @@ def advance_session(rules: Rules, session: HandlerSession, replies: tuple[Value,
         return _or_model(files_read(session, replies))
     if session.waits == "compact":
         return _go_on_compacted(session, replies[0])
+    if session.waits == "validator":
+        return _validator_answered(rules, session, replies[0])
     taken, given = sum_usage(replies)
     if taken or given:
         before = session.children
@@ -264,10 +268,31 @@ def _end_turn(rules: Rules, session: HandlerSession, reply: Reply) -> Next:
         words = f"the reply is a call of the tool `{call[1]}` as text: it was not made"
         session = evolve(session, warnings=(*session.warnings, words))
     result, question = finish(rules, session, text, reply.model)
+    if question is not None:
+        return _ask_for_repair(session, text, question)
+    if session.setup.is_validated:
+        return evolve(session, waits="validator", unjudged=result), Validate(answer_of(result))
+    return _end(session, result)
+
+
+def _validator_answered(rules: Rules, session: HandlerSession, words: Value) -> Next:
+    """End with the judged result, or tell the model the validator's words."""
+    result = session.unjudged
+    assert result is not None
+    session = evolve(session, waits="model", unjudged=None)
+    question = judge_answer(rules, session, result, words)
     if question is None:
-        if session.setup.past is not None:  # a long chat keeps each message once
-            session = evolve(session, messages=session.messages[session.setup.earlier :])
-        return session, Finished(result)
+        return _end(session, result)
+    return _ask_for_repair(session, result.fields["content"], question)
+
+
+def _end(session: HandlerSession, result: Record) -> Next:
+    if session.setup.past is not None:  # a long chat keeps each message once
+        session = evolve(session, messages=session.messages[session.setup.earlier :])
+    return session, Finished(result)
+
+
+def _ask_for_repair(session: HandlerSession, text: str, question: Question) -> Next:
     session = evolve(
         check_turns(session, text),
         said="",

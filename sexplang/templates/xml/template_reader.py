@@ -32,6 +32,7 @@ from sexplang.terms.template import (
     Limits,
     OutputFormat,
     Param,
+    Validator,
 )
 from sexplang.terms.values.boundary import value_of
 
@@ -101,6 +102,10 @@ def _template(
     template = template_of(task, wrapper, document.span(element))
     if load is not None:
         template = _load_xsd(document, task, template, load)
+    validator = task.find("validate")
+    if template.validate is not None and validator is not None:
+        named = evolve(template.validate, span=document.span(validator))
+        template = evolve(template, validate=named)
     for written, span, module in islice(_find_returns(document, task, wrapper), 1):
         returns = {} if read_type is None else read_type(written, span, module)
         template = evolve(template, returns=returns)
@@ -394,6 +399,7 @@ FIELDS: "dict[str, tuple[str, Callable[[_Element], Any]]]" = {
     "file_paths": ("file_paths", _file_paths),
     "allowed_tools": ("allowed_tools", _read_allowed_tools),
     "subtasks": ("subtasks", _subtasks),
+    "validate": ("validate", lambda element: Validator(_text(element))),
     "limits": ("limits", _limits),
     "options": ("options", _options),
     "history_config": ("history_config", _history_config),

@@ -95,7 +95,7 @@ def _check_model(key: str, named: Any, path: str) -> None:
 
 
 _MODELS = ("default", "single_flight")
-_HOLDS = ("fetch", "limits", "mcp", "models", "python", "runs", "secrets")
+_HOLDS = ("limits", "mcp", "models", "python", "runs", "secrets", "fetch")
 
 OWN_HINT = f"put it into your own configuration, ~/.config/sexplang/{NAME}"
 

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
         dispatch,
         error,
         freeze,
+        operation,
+        primitive,
         questions,
         replay,
         result,
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
         run,
         start,
         thaw,
+        tool,
     )
     from sexplang.api.components import (
         AtomicTaskExecutor,
@@ -107,6 +110,8 @@ __all__ = [
     "dispatch",
     "error",
     "freeze",
+    "operation",
+    "primitive",
     "questions",
     "replay",
     "result",
@@ -114,6 +119,7 @@ __all__ = [
     "run",
     "start",
     "thaw",
+    "tool",
 ]
 
 

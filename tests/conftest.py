@@ -37,7 +37,8 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(config, items):
     """`-m long` runs what takes minutes, `-m browser` what needs one; without a `-m` they are left
-    out."""
+    out. What is late comes last."""
+    items.sort(key=lambda item: item.get_closest_marker("late") is not None)
     if config.getoption("markexpr"):
         return
     asked = [

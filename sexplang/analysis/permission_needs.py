@@ -23,7 +23,7 @@ _HOST = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?=[:/?#]|$)", re.IG
 @frozen
 class Need:
     """A permission: its option (`--allow-net`, `--allow-run`), and its `name`, a host, an
-    executable or a path."""
+    executable or a path. That of a Python file is as the program's own path is written."""
 
     option: str
     name: str
@@ -45,7 +45,10 @@ class Need:
 def needs_of(m: AbstractInterpreter) -> tuple[Need, ...]:
     """Return each need once, needs of tasks first."""
     program = m.program
-    found: list[Need] = []
+    found = [
+        Need("--allow-python", each.source.name, "the functions that it imports", each.imported)
+        for each in program.python
+    ]
     for task in program.tasks:
         found += _of_task(task)
     names = {each.index: each.name for each in program.functions if not is_own(each.span)}

@@ -3,6 +3,7 @@
 from sexplang.api.kept_runs import answer, questions
 from sexplang.api.memory_index import Memory
 from sexplang.api.program_source import build, check
+from sexplang.api.python_files import operation, primitive, tool
 from sexplang.api.python_values import TaskResult, error, replay, result
 from sexplang.api.runner import aresume, arun, freeze, resume, run, start, thaw
 from sexplang.api.task_dispatch import adispatch, dispatch
@@ -57,6 +58,8 @@ __all__ = [
     "dispatch",
     "error",
     "freeze",
+    "operation",
+    "primitive",
     "questions",
     "replay",
     "result",
@@ -64,4 +67,5 @@ __all__ = [
     "run",
     "start",
     "thaw",
+    "tool",
 ]

@@ -143,6 +143,12 @@ def decisions(what: str, given: Any) -> None:
         decision(f"{what}[{name!r}]", each)
 
 
+def changes(given: Any) -> None:
+    """Check what agrees to a changed program. Raises TypeError."""
+    if not (given is None or isinstance(given, bool) or callable(given)):
+        raise wrong("changes", "True, or a function of an Announcement", given)
+
+
 def table(what: str, given: Any) -> None:
     """Check a table by names, not None. Raises TypeError."""
     if given is None:

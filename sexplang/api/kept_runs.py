@@ -10,17 +10,18 @@ from sexplang.api.python_values import python, value
 from sexplang.api.run_start import Settings
 from sexplang.machine import Failed, Limits, Outcome, Suspended
 from sexplang.runs.durable_run import read_terms_of
-from sexplang.runs.reused_run import Announcement, drop_failure, reuse
+from sexplang.runs.reused_run import Announcement, check_replaceable, read_replies, reuse
 from sexplang.runtime import Refusal
 from sexplang.runtime.driver.requests import OutputLost, Performer
 from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.journal.questions import Question, answer_question, list_questions
 from sexplang.runtime.journal.run_store import WAITING, RunStore, open_store
-from sexplang.runtime.journal.stored_journal import read_rows
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
+from sexplang.terms.task import error_of
+from sexplang.terms.values.value import Fault, Value
 
 
 @contextmanager
@@ -71,8 +72,18 @@ def answer(
     `store-failed`.
     """
     with _open(store) as kept:
-        said: Question = answer_question(kept, kept.find(run_id), value(given), request)
+        read = _read(given)
+        said: Question = answer_question(kept, kept.find(run_id), lambda _: read, request)
         return said.plain()
+
+
+def _read(given: Any) -> Value:
+    """Return an answer as a value. Raises a Refusal `bad-answer`."""
+    try:
+        return value(given)
+    except Fault as fault:
+        hint = "an answer is text, a number, a truth, None, a list or a dict of them"
+        raise refuse("bad-answer", str(error_of(fault).fields["message"]), hint=hint) from None
 
 
 def reuse_run(
@@ -90,7 +101,8 @@ def reuse_run(
         raise argument_checks.wrong("source", "a program; its run is in the store", program)
     with _open(store) as kept:
         run = kept.find(run_id)
-        found = drop_failure(run, read_rows(kept, run, whole=True))
+        check_replaceable(kept, run)
+        found = read_replies(kept, run)
         terms, _ = read_terms_of(run, program)
 
     def agree(announced: Announcement) -> bool:
@@ -116,4 +128,5 @@ def reuse_run(
         store=store,
         run_id=None,
         reuse=with_replies,
+        replaces=run.id,
     )

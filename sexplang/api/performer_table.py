@@ -42,6 +42,7 @@ def make_performers(
     on_named: OnNamed,
     tools: Mapping[str, Tool],
     effects: Functions,
+    files: Mapping[str, Callable[[Request], Any]],
     on_event: Callable[[Event], None] | None,
     memory: str | None = None,
     servers: "Servers | None" = None,
@@ -49,8 +50,8 @@ def make_performers(
     pause: Sequence[str] = (),
     parks: bool = False,
 ) -> Performers:
-    """Return the host's performers, overridden by the caller's."""
-    own = {name: performer(name, function) for name, function in effects.items()}
+    """Return the host's performers, overridden by those of Python files and by the caller's."""
+    own = {**files, **{name: performer(name, function) for name, function in effects.items()}}
     if callable(model):
         own = {"model": _answer_by_call(model), **own}
     elif model is not None and not isinstance(model, (str, Mapping)):

@@ -44,11 +44,13 @@ from sexplang.runtime.traces.recording_sink import RecordingSink
 from sexplang.terms.classes.node import evolve, field, frozen
 from sexplang.terms.model.roles import ALL, Models
 from sexplang.terms.program import Program
+from sexplang.terms.python_file import list_decisions as decisions_of_files
 from sexplang.terms.run_terms import RateBook, Terms
 from sexplang.terms.task import error_of
 from sexplang.terms.values.value import Fault
 
 if TYPE_CHECKING:
+    from sexplang.api.python_files.file_functions import FileFunctions
     from sexplang.runs.durable_run import ResumedRun
     from sexplang.runtime.journal.doubts import Decision
     from sexplang.runtime.journal.stored_journal import StoredJournal
@@ -85,6 +87,10 @@ class Settings:
     pause: Sequence[str] = ()
     reuse: "Callable[[Outcome, Mapping[str, Performer]], Mapping[str, Performer]] | None" = None
     """Return performers that serve the replies of an earlier run first. It raises Refusal."""
+    replaces: str | None = None
+    """The id of that run, which the new one replaces."""
+    files: "FileFunctions | None" = None
+    """The functions of the program's Python files, if it has any."""
 
 
 @frozen(eq=False)
@@ -166,6 +172,19 @@ def program_of(source: Runnable, given: Settings) -> Program | Suspended:
     )
 
 
+def with_files(program: Program | Suspended, allowed: Permissions, given: Settings) -> Settings:
+    """Return the settings with the functions of the program's Python files, which are run now.
+
+    Raises Diagnostics.
+    """
+    built = program if isinstance(program, Program) else state_of(program).setting.program
+    if not built.python:
+        return given
+    from sexplang.api.python_files.file_functions import load_functions
+
+    return evolve(given, files=load_functions(built, allowed))
+
+
 @contextmanager
 def open_resumed(
     program: Program | Suspended,
@@ -184,6 +203,7 @@ def open_resumed(
     if isinstance(program, Suspended):
         raise argument_checks.wrong("source", "a program; its run is in the store", program)
     declared = {
+        **decisions_of_files(program.python),
         **list_decisions(given.effects or {}),
         **list_decisions(dict(name_functions(given.tools)), "tool:"),
         **({} if servers.servers is None else servers.servers.list_decisions()),
@@ -213,7 +233,8 @@ def begin(
     uses."""
     argument_checks.check(given)
     since, is_traced = time(), is_wanted(given.trace) or given.record is not None
-    tools = tools_of(given.tools)
+    own = given.files
+    tools = {**({} if own is None else own.tools), **tools_of(given.tools)}
     serving.check(tools)
     models = models_of(given.model)
     learn(found for each in models.credentials.values() for found in credentials_of(each))
@@ -280,6 +301,7 @@ def begin(
             on_named=_log_model,
             tools=tools,
             effects=given.effects or {},
+            files={} if own is None else own.performers,
             on_event=on_event,
             trace=trace,
             memory=None if given.memory is None else os.path.abspath(given.memory),
@@ -348,7 +370,8 @@ def _keep(given: Settings, program: Any, folder: str) -> "tuple[StoredJournal, S
     id = given.run_id or make_run_id()
     assert given.store is not None
     name = os.path.basename(program.sources[0].name) if program.sources else "program"
-    keeping = Keeping(os.path.abspath(given.store), id, folder or os.getcwd(), name)
+    where = os.path.abspath(given.store), id, folder or os.getcwd(), name
+    keeping = Keeping(*where, replaces=given.replaces)
     return keep_run(keeping), evolve(given, run_id=id)
 
 

@@ -22,6 +22,7 @@ from sexplang.api.run_start import (
     make_terms,
     open_resumed,
     program_of,
+    with_files,
 )
 from sexplang.guards.interrupt import interruptible
 from sexplang.guards.secrets import KNOWN, look, redact_text, silence
@@ -156,6 +157,7 @@ def _run(
     """Run a program, or go on with the run that is opened."""
     driving.check(given)
     program, allowed = program_of(source, given), permissions_for(source, given.permissions)
+    given = with_files(program, allowed, given)
     servers = make_servers(given.mcp, allowed)
     try:
         with open_kept(program, servers) as resumed:
@@ -185,6 +187,7 @@ async def _arun(
     """`_run` in an event loop."""
     driving.check(given)
     program, allowed = program_of(source, given), permissions_for(source, given.permissions)
+    given = with_files(program, allowed, given)
     servers = make_servers(given.mcp, allowed)
     try:
         with open_kept(program, servers) as resumed:
@@ -345,6 +348,7 @@ def _resumption(
 ) -> tuple[Runnable, Settings, Driving, OpenKept]:
     """Return the arguments by which a run goes on: from where it stood, or as a new run of a
     changed program."""
+    argument_checks.changes(changes)
     if changes is not None and changes is not False:
         from sexplang.api.kept_runs import reuse_run
 

@@ -288,7 +288,8 @@ def _correct_spelling(name: str, bound: Iterable[str], words: Iterable[str]) -> 
     if len(name) < 3:
         return None
     known = [one for one in words if len(one) > 4]
-    near = [one for one in (*bound, *known) if _signs(one) == _signs(name)]
+    signs = _signs(name)  # once: a name may have a million characters
+    near = [one for one in (*bound, *known) if _signs(one) == signs]
     return find_misspelled(name, near)
 
 

@@ -7,6 +7,7 @@ program holds a credential, and a replay gets the same input.
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from types import TracebackType
 from typing import Any
 
@@ -49,6 +50,7 @@ class Secret:
     value: str
     word: str
     _patterns: "dict[bool, re.Pattern[str]]" = field(factory=dict)
+    _parts: "dict[bool, list[re.Pattern[str]]]" = field(factory=dict)
 
     def pattern(self, plain: bool) -> "re.Pattern[str]":
         """Return the pattern; with `plain` it allows escapes of plain characters too."""
@@ -66,12 +68,14 @@ class Secret:
 
     def find_begun(self, text: str, plain: bool) -> int:
         """Return where the end of a text begins to spell it; the text's length if it does not."""
-        from sexplang.terms.texts.spelling_patterns import CUT_ESCAPE, parts_of
+        from sexplang.terms.texts.spelling_patterns import CUT_ESCAPE, compile_parts
 
-        first, *others = [re.compile(part) for part in parts_of(self.value, plain=plain)]
-        for found in first.finditer(text):
+        if plain not in self._parts:  # each piece of a model's text is looked at
+            self._parts[plain] = compile_parts(self.value, plain=plain)
+        parts = self._parts[plain]
+        for found in parts[0].finditer(text):
             at = found.end()
-            for part in others:
+            for part in parts[1:]:
                 more = part.match(text, at) if at < len(text) else None
                 if more is None:
                     break
@@ -310,19 +314,27 @@ def redact_bytes(data: bytes) -> bytes:
 
 def _of_environment() -> Iterator[str]:
     for name in os.environ:
-        value = os.environ.get(name, "").strip()
-        if is_named(name, CREDENTIALS):
-            found = [value]
-        elif is_named(name, ADDRESSES):
-            found = credentials_of(value)
-        elif is_named(name, HEADERS):
-            found = _of_headers(name, value)
-        else:
+        endings = _telling_endings(name)
+        if endings is None:
             continue
+        value = os.environ.get(name, "").strip()
+        if endings is CREDENTIALS:
+            found = [value]
+        elif endings is ADDRESSES:
+            found = credentials_of(value)
+        else:
+            found = _of_headers(name, value)
         if name in OWN:
             for each in found:
                 _doubt(name, each)
         yield from (each for each in found if name in OWN or is_plausible(each))
+
+
+@lru_cache(1_000)
+def _telling_endings(name: str) -> tuple[str, ...] | None:
+    """Return the endings of which a variable's name has one; each run looks at all variables."""
+    found = (each for each in (CREDENTIALS, ADDRESSES, HEADERS) if is_named(name, each))
+    return next(found, None)
 
 
 def _of_headers(name: str, text: str) -> list[str]:

@@ -15,6 +15,7 @@ from sexplang.compiler import compile_unit, operations_in, unknown_effect
 from sexplang.machine import HIGHER
 from sexplang.machine.scopes.budgets import Meter, Price, rough_estimate
 from sexplang.package.package_data import STANDARD, defaults_for, read_shipped
+from sexplang.pipeline.macro_expansion import Macros
 from sexplang.pipeline.validators import find_validators, functions_named
 from sexplang.primitives import OPERATIONS, PRIMITIVES
 from sexplang.reader import read
@@ -22,9 +23,9 @@ from sexplang.terms.classes.node import define, evolve, field, frozen
 from sexplang.terms.core import Const, Local
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label, diagnose
 from sexplang.terms.form import Form
-from sexplang.terms.macro import Expander
 from sexplang.terms.model.roles import Models
 from sexplang.terms.program import Export, Function, Program, Unit
+from sexplang.terms.python_file import PythonFile
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.texts.nearest import did_you_mean
@@ -70,6 +71,8 @@ class Builder:
 
     plan: Any = None
     """A function of operations to the maker of programs from a model's text, for `eval-plan`."""
+    python: list[PythonFile] = field(factory=list)
+    """The Python files that are imported."""
     imports: bool = True
     """Whether the program may import standard modules: a plan sees the prelude alone."""
 
@@ -102,8 +105,9 @@ class Builder:
             warnings=tuple(self.findings),
             sources=tuple(self.sources),
             plan=self.plan and self.plan(frozenset(self._list_operations())),
-            prelude={**_FUNCTIONS, **self._procedures_of(Primitive)} if self.host else _FUNCTIONS,
+            prelude=_FUNCTIONS | own if (own := self._procedures_of(Primitive)) else _FUNCTIONS,
             tools=self._functions(),
+            python=tuple(self.python),
             validators=find_validators(self.tasks.values(), self.units),
         )
 
@@ -232,7 +236,7 @@ class Builder:
             if source.name.endswith((".xsd", ".json")):
                 hint = 'a template names it, schema=…, or a type, (schema "flight.json")'
                 raise diagnose("import-not-found", "a schema is no module", span, hint=hint)
-            found = self._templates(source) if source.name.endswith(".xml") else self._unit(source)
+            found = self._module(source, span)
             twice = sorted(exports.keys() & found.keys())
             if twice:
                 raise diagnose(
@@ -243,6 +247,22 @@ class Builder:
                 )
             exports.update(found)
         return exports
+
+    def _module(self, source: Source, span: Span) -> dict[str, Export]:
+        """Return the exports of a file that is imported at a span."""
+        if source.name.endswith(".xml"):
+            return self._templates(source)
+        if not source.name.endswith(".py"):
+            return self._unit(source)
+        if source.name not in self.exports:
+            from sexplang.pipeline.python_imports import export_functions, read_python
+
+            others = [each for each in self.python if each.source.name != source.name]
+            file = read_python(source, span, others)
+            self.python = [*others, file]
+            self.sources.append(source)
+            self.exports[source.name] = export_functions(file)
+        return self.exports[source.name]
 
     def _import_standard(self, path: str, span: Span) -> dict[str, Export]:
         module = path.removeprefix("std/")
@@ -313,7 +333,9 @@ class Builder:
         )
 
     def _procedures_of(self, kind: type[Procedure]) -> dict[str, Procedure]:
-        return {name: shape for name, shape in self.host.items() if isinstance(shape, kind)}
+        found = [each.procedure for file in self.python for each in file.functions]
+        known = {**self.host, **{each.name: each for each in found}}
+        return {name: shape for name, shape in known.items() if isinstance(shape, kind)}
 
     def _list_operations(self) -> set[str]:
         """Return the operations that the program or the host declares, handles or performs."""
@@ -381,27 +403,6 @@ def _standard_name(module: str) -> str:
 def _standard_forms(module: str) -> tuple[Source, tuple[Form, ...]]:
     source = Source(_standard_name(module), read_shipped(f"stdlib/{module}.sexp"))
     return source, read(source)
-
-
-class Macros:
-    """The expander of one file, imported with the first macro: most programs have none."""
-
-    def __init__(self, words: frozenset[str]) -> None:
-        self._words = words
-        self._made: Expander | None = None
-
-    def rules(self, form: Form) -> Any:
-        return self._expander().rules(form)
-
-    def expand(self, *use: Any) -> Form:
-        return self._expander().expand(*use)
-
-    def _expander(self) -> Expander:
-        if self._made is None:
-            from sexplang.expander import Expander as Rewriter
-
-            self._made = Rewriter(self._words)
-        return self._made
 
 
 def build(

@@ -1,7 +1,7 @@
 """Runs that are kept in a store, and runs that go on after their process has ended."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from time import time
 from typing import Any
@@ -31,13 +31,16 @@ from sexplang.runtime.journal.run_store import (
     DONE,
     FAILED,
     INTERRUPTED,
+    REPLACED,
     RUNNING,
     UNKEPT,
+    WAITING,
     RunStore,
     StoredRun,
     explain,
     open_store,
     refuse_busy,
+    refuse_ended,
 )
 from sexplang.runtime.journal.stored_journal import StoredJournal, StoredRows, read_rows
 from sexplang.runtime.models import is_scripted
@@ -67,6 +70,8 @@ class Keeping:
     project: str
     name: str
     command: Mapping[str, Any] = field(factory=dict)
+    replaces: str | None = None
+    """The id of the run whose changed program this one runs."""
     on_opened: Callable[[RunStore, StoredRun], None] | None = None
     """Told the store and the new run when it is there."""
     on_failure: Callable[[Refusal], None] | None = None
@@ -87,6 +92,8 @@ def keep_run(keeping: Keeping) -> StoredJournal:
             header = add_checksum(told.encode("utf-8", LONE), b"")[0].decode()
             command = json.dumps(redact(dict(keeping.command)))
             run = store.add_run(keeping.run_id, keeping.project, keeping.name, command, header)
+            if keeping.replaces is not None:
+                _replace(store, keeping.replaces, run)
             try:
                 prune(store, keeping.days, keeping.bytes)
             except Refusal:
@@ -101,6 +108,15 @@ def keep_run(keeping: Keeping) -> StoredJournal:
         return store, run
 
     return StoredJournal(open_run, freeze_outcome, keeping.on_failure)
+
+
+def _replace(store: RunStore, replaced: str, run: StoredRun) -> None:
+    """Let a new run replace another one, or remove it."""
+    try:
+        store.replace_run(store.find(replaced), run)
+    except BaseException:
+        store.remove([run])
+        raise
 
 
 def prune(store: RunStore, days: float = DAYS, most: int = BYTES) -> int:
@@ -144,12 +160,13 @@ class ResumedRun:
     _read_rows: Callable[[], StoredRows]
     misfits: tuple[str, ...] = ()
     """A person's words that fit no doubt."""
+    is_cancelled: bool = False
 
     def cancel(self) -> "ResumedRun":
         """Return the run as it ends: its `finally` bodies are left."""
         assert isinstance(self.outcome, Suspended)
         self.storage.append(make_cancellation_row())
-        return evolve(self, outcome=self.outcome.cancel())
+        return evolve(self, outcome=self.outcome.cancel(), is_cancelled=True)
 
     def advance_scripts(self, perform: Performer, models: Models) -> None:
         """Let scripted models give away the replies that the journal has. `perform` performs
@@ -227,10 +244,7 @@ def resume_run(
     if not store.lock(run.id):
         raise refuse_busy(run.id)
     run = store.find(run.id)
-    if run.state in (DONE, CANCELLED):
-        hint = "run the program again"
-        hint = f"sexplang runs show {run.id} tells its value" if run.state == DONE else hint
-        raise refuse("run-ended", f"the run {run.id} has ended", hint=hint)
+    refuse_ended(run, (DONE, CANCELLED, REPLACED))
     if run.state == UNKEPT:
         raise refuse(
             "not-kept",
@@ -246,10 +260,14 @@ def resume_run(
             store, run, program, terms, held, has_tasks, use_snapshot, book
         )
     except Refusal as refusal:
-        if is_same or refusal.error.fields["reason"] != "journal-mismatch":
+        if refusal.error.fields["reason"] != "journal-mismatch":
             raise
-        raise refuse_changed(store, run, refusal) from None
-    outcome = _compute_begun(outcome, found)
+        raise refuse_changed(store, run, refusal, is_same) from None
+    asked = tuple(list_questions(store, run))
+    open = [each for each in asked if not each.is_over] if run.state == WAITING else []
+    outcome = _compute_begun(outcome, found, {each.request for each in open})
+    if not is_same:
+        refuse_other_questions(store, run, open, outcome)
     requests = outcome.requests if isinstance(outcome, Suspended) else ()
     doubts = find_doubts(requests, found.open, replay or {}, declared or {})
     undecided = [each for each in doubts if each.decision == "ask"]
@@ -290,18 +308,17 @@ def resume_run(
         return read_rows(store, run, whole=True)
 
     given = outcome, storage, found.clock, found.replies, doubts, found.open
-    asked = tuple(list_questions(store, run))
     return ResumedRun(run, terms, *given, asked, later, read_again, misfits)
 
 
-def _compute_begun(outcome: Outcome, found: StoredRows) -> Outcome:
-    """Compute until the requests that had begun are made again: only then their doubts are known.
-    The process that ended had computed so far."""
+def _compute_begun(outcome: Outcome, found: StoredRows, asked: set[str]) -> Outcome:
+    """Compute until the requests that had begun or were `asked` are made again: only then their
+    doubts are known. The process that ended had computed so far."""
     slice = find_slice(found.rows, is_last=True)
     for _ in range(_MAX_SLICES):
         if not isinstance(outcome, Suspended) or state_of(outcome).pause is None:
             break
-        if found.open.keys() <= {each.id for each in outcome.requests}:
+        if found.open.keys() | asked <= {each.id for each in outcome.requests}:
             break
         outcome = advance(outcome, slice)
     return outcome
@@ -311,6 +328,29 @@ _MAX_SLICES = 100_000
 """Bound of the slices after which a request that had begun is looked for no longer."""
 
 
+def refuse_other_questions(
+    store: RunStore, run: StoredRun, asked: list[Question], outcome: Outcome
+) -> None:
+    """Raise a Refusal `journal-mismatch` for a changed program that performs something else where
+    the run waits for an answer. The same operation with other arguments is another question."""
+    made = {each.id: each for each in outcome.requests} if isinstance(outcome, Suspended) else {}
+    for each in asked:
+        now = made.get(each.request)
+        if now is None or now.operation != each.operation:
+            got = "nothing" if now is None else _describe(now)
+            was = _describe(Request(each.request, each.operation, each.arguments))
+            raise refuse_changed(
+                store,
+                run,
+                refuse(
+                    "journal-mismatch",
+                    f"the run waits for an answer to request {each.request}",
+                    expected=was,
+                    got=got,
+                ),
+            )
+
+
 def refuse_doubts(
     store: RunStore, run: StoredRun, undecided: list[Doubt], misfits: tuple[str, ...] = ()
 ) -> Refusal:
@@ -318,7 +358,7 @@ def refuse_doubts(
     shown = "; ".join([_describe(each.request) for each in undecided[:_NAMED]])
     more = f"; and {len(undecided) - _NAMED} more" if len(undecided) > _NAMED else ""
     first = undecided[0].request.id
-    again, never = f"--again {first}", f"--never {first}"
+    again, never = (describe_decision(word, undecided) for word in ("--again", "--never"))
     if run.has_command:
         again = f"{store.resume_command(run)} {again}"
     else:
@@ -332,6 +372,15 @@ def refuse_doubts(
         requests=tuple([each.request.id for each in undecided]),
     )
 
+
+def describe_decision(word: str, undecided: Sequence[Doubt | Request]) -> str:
+    """Return the options that decide on requests: `--again 1 --again 3`."""
+    requests = [each.request if isinstance(each, Doubt) else each for each in undecided]
+    return " ".join([f"{word} {each.id}" for each in requests[:_TYPED]])
+
+
+_TYPED = 4
+"""The number of requests that a hint names."""
 
 _NAMED = 20
 """The number of requests in doubt that a message names."""
@@ -390,17 +439,20 @@ def _is_cancelled(outcome: Outcome) -> bool:
     return failing is not None and failing.fields["reason"] == "cancelled"
 
 
-def refuse_changed(store: RunStore, run: StoredRun, refusal: Refusal) -> Refusal:
-    """Return the refusal of a program that has changed and asks otherwise than the run did."""
+def refuse_changed(
+    store: RunStore, run: StoredRun, refusal: Refusal, is_same: bool = False
+) -> Refusal:
+    """Return the refusal of a program that asks otherwise than the run did. `is_same` says that it
+    is the one that began, and another one went on."""
     told = refusal.error.fields["details"]
     details = dict(told) if isinstance(told, dict) else {}
-    both = ""
+    both, changed = "", "is not the one that went on with it" if is_same else "has changed"
     if "got" in details:
         was, now = _show_difference(str(details["expected"]), str(details["got"]))
         both = f"; it asked {was}, and asks {now}"
     return refuse(
         "journal-mismatch",
-        f"the program of run {run.id} has changed: {refusal.error.fields['message']}{both}",
+        f"the program of run {run.id} {changed}: {refusal.error.fields['message']}{both}",
         hint=f"{store.resume_command(run)} --accept-changes runs the changed program with all "
         "replies that still fit, and says first what it would perform",
         **details,

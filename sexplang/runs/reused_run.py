@@ -11,13 +11,21 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sexplang.machine import Outcome, Suspended, state_of
+from sexplang.runs.durable_run import describe_decision
 from sexplang.runtime.driver.requests import Performer, RetriedReply
 from sexplang.runtime.driver.waits import Paused
-from sexplang.runtime.journal.doubts import Decision, decide, make_doubt_error
+from sexplang.runtime.journal.doubts import Decision, decide
+from sexplang.runtime.journal.questions import list_questions
 from sexplang.runtime.journal.rows import Row, digest
-from sexplang.runtime.journal.run_store import FAILED, StoredRun
-from sexplang.runtime.journal.stored_journal import NO_REPLIES, StoredRows
-from sexplang.runtime.refusal import Refusal, refuse
+from sexplang.runtime.journal.run_store import (
+    REPLACED,
+    RunStore,
+    StoredRun,
+    refuse_busy,
+    refuse_ended,
+)
+from sexplang.runtime.journal.stored_journal import NO_REPLIES, StoredRows, read_rows
+from sexplang.runtime.refusal import Refusal, make_task_failure, refuse
 from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.effect import Request
 from sexplang.terms.host.host_operations import SHOWN, find_operations
@@ -28,10 +36,8 @@ READS = find_operations(effect="reads")
 """Operations that are performed anew: they cost nothing, and what they read may have changed."""
 
 _ANYWHERE = (find_operations(repeat="free") | find_operations(repeat="safe")) - READS
-"""Operations whose replies serve any request that asks the same."""
-
-_ASKS = find_operations(effect="asks")
-"""Operations that a model, a server or a person answers: they are performed if a person agrees."""
+"""Operations whose replies serve any request that asks the same; beside them, those at which the
+run pauses for a person."""
 
 _SILENT = SHOWN | find_operations(effect="waits")
 """Operations whose value is nil."""
@@ -45,6 +51,7 @@ class ReplyPool:
     """The replies of a run that are not served yet, and how many are."""
 
     rows: list[Row]
+    anywhere: frozenset[str] = _ANYWHERE
     served: int = 0
     _by_identity: dict[tuple[str, str], int] = field(factory=dict)
     _by_branch: dict[tuple[str, str], deque[int]] = field(factory=dict)
@@ -59,7 +66,7 @@ class ReplyPool:
             asked = _question(row.operation, row.arguments)
             self._by_identity[row.id, asked] = at
             self._by_id[row.id] = row
-            if row.operation in _ANYWHERE and not row.failed:
+            if row.operation in self.anywhere and not row.failed:
                 branch = row.id.rpartition(".")[0]
                 self._by_branch.setdefault((branch, asked), deque()).append(at)
                 self._by_question.setdefault(asked, deque()).append(at)
@@ -121,13 +128,15 @@ class Announcement:
     calls: tuple[Request, ...]
     """The calls of models to perform."""
     acts: tuple[Request, ...]
-    """The requests to perform that act, or ask somebody."""
+    """The requests to perform that act."""
     tokens: int
     """Estimated tokens of the calls."""
     usd: float | None
     """Estimated price of the calls; None if it is not known."""
     is_whole: bool = True
     """Whether nothing else follows, as far as the old replies tell."""
+    questions: tuple[Request, ...] = ()
+    """The requests that a person is to answer."""
 
     def describe(self) -> str:
         """Return one sentence."""
@@ -136,6 +145,8 @@ class Announcement:
         cost = f" (about {self.tokens:,} tokens{price})" if self.calls else ""
         others = "request" if len(self.acts) == 1 else "requests"
         acts = f", {len(self.acts):,} other {others}" if self.acts else ""
+        asked = "question" if len(self.questions) == 1 else "questions"
+        acts += f"; {len(self.questions):,} {asked} to a person" if self.questions else ""
         replies = "reply" if self.served == 1 else "replies"
         more = "" if self.is_whole else "; what follows from their replies is asked about then"
         return f"{self.served:,} {replies} served; to perform: {calls}{cost}{acts}{more}"
@@ -146,14 +157,17 @@ def announce(
     rows: list[Row],
     performers: Mapping[str, Performer],
     rates: Mapping[str, Any],
+    replay: Mapping[str, Decision],
 ) -> Announcement:
     """Return what a run will do with the replies of another one. Nothing is performed but reads.
 
-    `rates` are the prices of the other run's models, by their names.
+    `rates` are the prices of the other run's models, by their names. `replay` says which requests
+    are not to be performed.
     """
-    pool = ReplyPool(rows)
+    pool = _make_pool(rows, performers)
     calls: list[Request] = []
     acts: list[Request] = []
+    questions: list[Request] = []
 
     def reply_to(request: Request) -> "tuple[Value, bool] | None":
         row = pool.take(request)
@@ -161,9 +175,13 @@ def announce(
             return row.reply, row.failed
         if request.operation in READS:
             return _read(request, performers)
+        if _is_refused(request, performers, replay):
+            return make_unserved_error(request).error, True
         if request.operation == "model":
             calls.append(request)
-        elif request.operation not in _ANYWHERE or request.operation in _ASKS:
+        elif _is_asked(request, performers):
+            questions.append(request)
+        elif request.operation not in _ANYWHERE:
             acts.append(request)
         expected = pool.expect(request)
         if expected is not None:
@@ -195,7 +213,39 @@ def announce(
     tokens = [_expect_tokens(pool, each, mean) for each in calls]
     usd = _estimate(asked, rates, len(calls))
     is_whole = not isinstance(outcome, Suspended) or not outcome.requests
-    return Announcement(pool.served, tuple(calls), tuple(acts), round(sum(tokens)), usd, is_whole)
+    told = pool.served, tuple(calls), tuple(acts), round(sum(tokens)), usd, is_whole
+    return Announcement(*told, tuple(questions))
+
+
+def _make_pool(rows: list[Row], performers: Mapping[str, Performer]) -> ReplyPool:
+    paused = [name for name, each in performers.items() if isinstance(each, Paused)]
+    return ReplyPool(rows, _ANYWHERE.union(paused))
+
+
+def _is_asked(request: Request, performers: Mapping[str, Performer]) -> bool:
+    """Whether a person answers a request."""
+    is_paused = isinstance(performers.get(request.operation), Paused)
+    return is_paused or request.operation == "ask-user"
+
+
+def _is_refused(
+    request: Request, performers: Mapping[str, Performer], replay: Mapping[str, Decision]
+) -> bool:
+    """Whether a request that acts or asks a person is not to be performed."""
+    is_safe = request.operation in READS | _ANYWHERE and not _is_asked(request, performers)
+    return not is_safe and decide(request, replay, {}) == "never"
+
+
+def make_unserved_error(request: Request) -> Refusal:
+    """Return the error of a request that the earlier run did not make, and a person refuses."""
+    operation = request.operation
+    return make_task_failure(
+        "in-doubt",
+        "in-doubt",
+        f"`{operation}` as {request.id} is not served by the earlier run, and is not to be done",
+        hint="to perform it after all, resume the new run",
+        operation=operation,
+    )
 
 
 def _read(request: Request, performers: Mapping[str, Performer]) -> "tuple[Value, bool] | None":
@@ -245,10 +295,24 @@ def _estimate(asked: list[Row], rates: Mapping[str, Any], calls: int) -> float |
     return total / len(asked) * calls
 
 
-def drop_failure(run: StoredRun, found: StoredRows) -> StoredRows:
-    """Return the rows of a run without the failure that ended it, which is asked for again."""
-    if run.state == FAILED and found.rows and found.rows[-1].failed:
+def check_replaceable(store: RunStore, run: StoredRun) -> None:
+    """Raise a Refusal for a run that another process drives, or that was replaced already."""
+    refuse_ended(run, (REPLACED,))
+    if store.is_alive(run):
+        raise refuse_busy(run.id)
+
+
+def read_replies(store: RunStore, run: StoredRun) -> StoredRows:
+    """Return the rows of a run as another one takes them: without the failure that ended it, which
+    is asked for again, and with the answers that it has not taken. Raises Refusal."""
+    found = read_rows(store, run, whole=True)
+    if run.error is not None and found.rows and found.rows[-1].failed:
         del found.rows[-1]
+    taken = {row.id for row in found.rows}
+    for each in list_questions(store, run):
+        if each.answered is not None and not each.is_over and each.request not in taken:
+            given = each.arguments, each.answer, False, SERVED, each.opened, each.answered
+            found.rows.append(Row(each.request, each.operation, *given))
     return found
 
 
@@ -266,15 +330,16 @@ def reuse(
     asked before anything is performed, and `admit` raises for a request that comes up later and is
     not to be performed. Raises a Refusal `in-doubt` or `not-agreed`.
     """
-    announced = announce(outcome, found.rows, performers, found.rates)
+    announced = announce(outcome, found.rows, performers, found.rates, replay)
     undecided = [each for each in announced.acts if decide(each, replay, {}) == "ask"]
     if undecided:
         raise refuse(
             "in-doubt",
             "the changed program does this, which may have been done before: "
-            + ", ".join([_describe(each) for each in undecided[:5]]),
-            hint=f"perform it: --again {undecided[0].id}; let it fail: --never {undecided[0].id}; "
-            "for all of them write '*'; nothing was performed",
+            + ", ".join([describe_request(each) for each in undecided[:5]]),
+            hint=f"perform it: {describe_decision('--again', undecided)}; let it fail: "
+            f"{describe_decision('--never', undecided)}; for all of them write '*'; nothing was "
+            "performed",
             requests=tuple([each.id for each in undecided]),
         )
     if not agree(announced):
@@ -289,10 +354,11 @@ def reuse(
         if request.id not in known:
             admit(request)
 
-    return serve(performers, ReplyPool(found.rows), replay, admit_others)
+    return serve(performers, _make_pool(found.rows, performers), replay, admit_others)
 
 
-def _describe(request: Request) -> str:
+def describe_request(request: Request) -> str:
+    """Return a request as a person reads it."""
     given = [request.operation, *[abbreviate(each) for each in request.arguments]]
     return f"({' '.join(given)}) as {request.id}"
 
@@ -314,18 +380,23 @@ def serve(
                     assert isinstance(row.reply, Record)
                     raise Refusal(row.reply)
                 return RetriedReply(row.reply, SERVED)
-            is_safe = request.operation in READS | _ANYWHERE
-            if not is_safe and decide(request, replay, {}) == "never":
-                raise make_doubt_error(request)
-            if not is_safe or request.operation in _ASKS:
+            if _is_refused(request, performers, replay):
+                raise make_unserved_error(request)
+            if request.operation == "model" or request.operation not in READS | _ANYWHERE:
                 admit(request)
             return perform(request)
 
         return serve_or_perform
 
+    def take_or_refuse(request: Request) -> Row | None:
+        row = pool.take(request)
+        if row is None and _is_refused(request, performers, replay):
+            raise make_unserved_error(request)
+        return row
+
     for each in performers.values():
         if isinstance(each, Paused):
-            each.find_earlier = pool.take
+            each.find_earlier = take_or_refuse
     return {
         operation: perform
         if operation in READS or isinstance(perform, Paused)

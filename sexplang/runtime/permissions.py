@@ -78,7 +78,8 @@ def _check(one: Any, kinds: Any) -> None:
 @frozen
 class Permissions:
     """Folders and files that may be read and written, executables that may be run, by name or by
-    path, and hosts (`HOST`, `HOST:PORT`) that may be reached.
+    path, hosts (`HOST`, `HOST:PORT`) that may be reached, and Python files that may be run when a
+    program imports them.
 
     `folder` is the program's own folder: it may be read, and relative paths start there. None (a
     program from standard input or from Python text) grants nothing, and relative paths start in the
@@ -90,6 +91,13 @@ class Permissions:
     run: tuple[str, ...] = field(default=(), converter=_executables)
     net: tuple[str, ...] = field(default=(), converter=_hosts)
     folder: str | None = field(default=None, converter=_absolute_path)
+    python: tuple[str, ...] = field(default=(), converter=_absolute_paths)
+
+    def runs_python(self, path: str) -> bool:
+        """Return whether a Python file may be run, by whatever name it is called."""
+        wanted = os.path.realpath(path)
+        return any(os.path.realpath(each) == wanted for each in self.python)
+
     headers: Mapping[str, Mapping[str, str]] = field(factory=dict, repr=False, eq=False)
     """Headers for the pages that `fetch` asks a host for, by `HOST` or `HOST:PORT`. They grant
     nothing."""

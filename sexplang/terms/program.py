@@ -5,6 +5,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from sexplang.terms.classes.node import field, frozen, node
 from sexplang.terms.core import Core
+from sexplang.terms.python_file import PythonFile
 from sexplang.terms.schemas import Schema
 from sexplang.terms.source import Source, Span, relative_name
 from sexplang.terms.values.text import text
@@ -206,6 +207,8 @@ class Program:
     """The primitives and prelude functions, by name."""
     tools: Mapping[str, Function] = field(factory=dict)
     """The documented functions that models may have as tools, by tool name."""
+    python: tuple[PythonFile, ...] = ()
+    """The Python files that it imports."""
     validators: Mapping[Task, Function] = field(factory=dict)
     """The functions that judge the answers of tasks."""
 
@@ -218,10 +221,11 @@ class Program:
         return relative_name(source.name, self.sources[0].name) if self.sources else source.name
 
     def has_tool(self, name: str) -> bool:
-        """Return whether a model may have a task or a function of the program as the tool of this
-        name."""
+        """Return whether a model may have a task or a function of the program, or of a Python file
+        that it imports, as the tool of this name."""
         tasks = [task.name for task in self.tasks if task.template.is_public]
-        return name in self.tools or name in tasks
+        marked = [each for file in self.python for each in file.functions if each.kind == "tool"]
+        return name in self.tools or name in tasks or any(each.name == name for each in marked)
 
     def handles(self, operation: str) -> bool:
         """Return whether some handler in the program, or in a module that it imports, takes an

@@ -10,7 +10,7 @@ from support.running import built
 
 from sexplang.pipeline.pipeline import inspect
 
-SEEDS, ALL = 160, 7_000
+SEEDS, ALL = 100, 7_000
 PARTS = 2
 
 

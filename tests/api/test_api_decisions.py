@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from support import mcp_server
+from support.command import served
 from support.interrupted_runs import acting, interrupted, reason_of
 
 import sexplang
@@ -62,7 +62,8 @@ def test_the_tool_of_a_server_is_declared_in_its_table(tmp_path):
     store, program = tmp_path / "runs.db", '(tool "demo:add" {a: 1 b: 2})'
     stopped_within_a_tool(store, "demo:add", program)
     allowed = sexplang.Permissions(run=[sys.executable])
-    server = {"command": sys.executable, "args": [mcp_server.__file__]}
+    command, *words = served()
+    server = {"command": command, "args": words}
     given = {"store": store, "permissions": allowed}
     asked = {"demo": {**server, "replay": {"other": "safe"}}}
     assert "in-doubt" == reason_of(sexplang.resume, program, "r", mcp=asked, **given)

@@ -5,7 +5,8 @@ from random import Random
 import pytest
 
 import sexplang
-from sexplang.runs.forked_run import find_difference, fork_run
+from sexplang.runs.forked_run import find_difference, find_outcome, fork_run
+from sexplang.runtime.journal import stored_journal
 from sexplang.runtime.journal.run_store import open_store
 from sexplang.runtime.journal.stored_journal import read_rows
 
@@ -255,3 +256,30 @@ def test_a_fork_at_each_reply_is_the_run_that_took_that_turn(tmp_path, name):
         assert found is not None
         assert found.one.arguments == found.other.arguments
         assert found.one.reply != found.other.reply
+
+
+def test_a_snapshot_gives_the_same_outcome_as_the_whole_journal(tmp_path, monkeypatch):
+    """What a waiting run asks after each number of replies, before and behind its snapshot."""
+    for name in ("LEAST_SECONDS", "SNAPSHOT_SHARE"):
+        monkeypatch.setattr(stored_journal, name, 0.0)
+    text = "(define-effect (act n)) (define-effect (ask)) [(map act (range 0 8)) (ask) (act 9)]"
+    program, store = sexplang.build(text), tmp_path / "runs.db"
+    given = {"store": store, "run_id": "r", "pause": ["ask"]}
+    sexplang.run(program, effects={"act": lambda n: n}, **given)
+    kept = open_store(str(store))
+    run = kept.find("r")
+    thawed = read_rows(kept, run)
+    before = thawed.replies - len(thawed.rows)
+    assert thawed.snapshot is not None
+    assert before > 0
+    asked = [
+        find_outcome(kept, run, program, at, has_tasks=False).requests[0].arguments
+        for at in range(9)
+    ]
+    kept.db.execute("delete from snapshots")
+    assert asked == [
+        find_outcome(kept, run, program, at, has_tasks=False).requests[0].arguments
+        for at in range(9)
+    ]
+    assert [*((n,) for n in range(8)), ()] == asked
+    kept.close()

@@ -6,7 +6,7 @@ import os
 import sys
 
 import pytest
-from support import mcp_server
+from support.command import served
 from support.messages_server import MessagesServer
 
 import sexplang
@@ -106,7 +106,8 @@ def test_a_script_has_the_key_in_its_environment(tmp_path, monkeypatch):
 
 
 def test_the_tool_of_a_server_is_sent_the_key(tmp_path):
-    server = {"demo": {"command": sys.executable, "args": [mcp_server.__file__]}}
+    command, *words = served()
+    server = {"demo": {"command": command, "args": words}}
     allowed = sexplang.Permissions(run=[sys.executable])
     told = sexplang.run('(tool "demo:hear" {})', mcp=server, permissions=allowed, **kept(tmp_path))
     assert "r:0:1" == json.loads(told["_meta"])["sexplang/idempotency-key"]

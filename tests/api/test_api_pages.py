@@ -15,6 +15,7 @@ PAGES = [
         for name in (
             "11-embedding.md",
             "11a-components.md",
+            "11b-python-files.md",
             "15-traces.md",
             "17-durable.md",
             "18-waiting.md",

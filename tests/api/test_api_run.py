@@ -299,6 +299,7 @@ def test_importing_is_light():
     assert ("[]\n", "") == (done.stdout, done.stderr)
 
 
+@pytest.mark.late  # from the cache of mypy: without one it takes half a minute
 def test_callers_are_typed(tmp_path):
     """A caller's file passes mypy --strict, and a wrong one does not."""
     good = tmp_path / "good.py"

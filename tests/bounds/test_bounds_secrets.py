@@ -6,11 +6,13 @@ import html
 import json
 import os
 import random
+import shlex
 import string
 import sys
 from urllib.parse import quote, quote_plus
 
 import pytest
+from support.command import served
 from support.command import sexplang as command
 from support.messages_server import MessagesServer
 
@@ -139,13 +141,14 @@ def known_from(where, secrets, folder, server):
         (folder / "own" / "sexplang").mkdir(parents=True)
         (folder / "own" / "sexplang" / "sexplang.toml").write_text(
             f"[secrets]\nnames = {[f'CANARY{at}' for at in range(half, len(secrets))]}\n"
-            f'[mcp.keys]\ncommand = "{sys.executable}"\nargs = ["leaking.py"]\nenv = {{{given}}}\n'
+            f'[mcp.keys]\ncommand = "{sys.executable}"\nargs = {served("leaking.py")[1:]}\n'
+            f"env = {{{given}}}\n"
         )
         environment["XDG_CONFIG_HOME"] = str(folder / "own")
     else:
         environment = {f"CANARY_{at}{where}": each for at, each in enumerate(secrets)}
     if where != "toml":
-        models += ["--mcp", f"keys={sys.executable} leaking.py"]
+        models += ["--mcp", f"keys={shlex.join(served('leaking.py'))}"]
     return models, environment
 
 

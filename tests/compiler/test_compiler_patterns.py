@@ -122,7 +122,7 @@ PATTERNS = Shape(allowed=EVERYTHING | {"patterns"})
 
 
 @pytest.mark.parametrize(
-    "first", [0, 60, *[pytest.param(at, marks=pytest.mark.long) for at in range(120, 2_000, 60)]]
+    "first", [0, *[pytest.param(at, marks=pytest.mark.long) for at in range(60, 2_000, 60)]]
 )
 def test_programs_with_patterns_mean_what_they_mean_with_match(first):
     """With handlers, branches, continuations and cleanups; and frozen at every wait."""

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.mcp_server import PAPER, PICTURE
+from support.pictures import PAPER, PICTURE
 from support.serving import run_served
 
 import sexplang

@@ -45,6 +45,7 @@ UNSHOWN = {
     "a collector of traces is at fault": "trace-failed",
     "what a Python caller registers": """
         bad-function bad-tool-input performer-failed primitive-failed""",
+    "a Python file that a program imports": "bad-python python-denied python-failed",
     "takes more text or time than a page has; tests/hostile shows each": """
         limit-allocation limit-branches limit-depth limit-frames limit-memory limit-model-calls
         limit-size limit-steps xml-too-large""",

@@ -51,15 +51,16 @@ def test_an_example_is_complete_and_checks(folder):
     assert has_tasks == has_replies == bool(bounds) == (folder.name != "order")
 
 
-def test_there_are_fifteen_examples():
+def test_there_are_sixteen_examples():
     """One task, many documents, a continuation, a director-evaluator loop, a plan, subagents, rows
     of CSV with types, dates and amounts, a search by meaning, three that wait for people, two whose
-    answers are validated, and the best of several."""
+    answers are validated, and the best of several, and functions of Python."""
     names = [folder.name for folder in EXAMPLES]
 
     assert ["airline", "approval", "best-of", "booking", "continuation"] == names[:5]
     assert ["director-evaluator", "many-documents", "one-task", "order", "plan"] == names[5:10]
-    assert ["sales-digest", "search-notes", "sql", "subagents", "tickets"] == names[10:]
+    assert ["python-tools", "sales-digest", "search-notes", "sql"] == names[10:14]
+    assert ["subagents", "tickets"] == names[14:]
 
 
 @pytest.mark.parametrize(

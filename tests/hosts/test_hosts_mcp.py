@@ -10,8 +10,8 @@ from pathlib import Path
 
 import anyio
 import pytest
-from support import mcp_server, odd_mcp_server
-from support.command import SEXPLANG, sexplang
+from support import odd_mcp_server
+from support.command import SEXPLANG, served, sexplang
 from support.markdown import ROOT
 from support.odd_mcp_http import OddServer
 
@@ -20,7 +20,6 @@ from sexplang import Permissions
 from sexplang.hosts.settings.mcp_options import in_json
 
 PYTHON = sys.executable
-SERVER = {"demo": {"command": PYTHON, "args": [mcp_server.__file__]}}
 ODD = f"odd={PYTHON} {odd_mcp_server.__file__}"
 ALLOWED = Permissions(run=[PYTHON])
 
@@ -29,6 +28,17 @@ CALCULATE = """
   (instructions "{{question}}"))
 (str (calculate "What is 1 + 2?"))
 """
+
+
+def demo():
+    """A server, as Python names one."""
+    command, *words = served()
+    return {"demo": {"command": command, "args": words}}
+
+
+def named():
+    """The same, as the command does."""
+    return f"demo={shlex.join(served())}"
 
 
 def lookup(word: str) -> str:
@@ -56,7 +66,7 @@ def test_a_conversation_uses_tools_of_a_server(way):
     seen = []
     given = {
         "model": model(seen, {"name": "demo_add", "input": {"a": 1, "b": 2}}),
-        "mcp": SERVER,
+        "mcp": demo(),
         "tools": [lookup],
         "permissions": ALLOWED,
     }
@@ -78,7 +88,7 @@ def test_what_a_server_refuses_the_model_is_told():
     said = package.run(
         CALCULATE,
         model=model(seen, {"name": "demo_add", "input": {"a": "one"}}),
-        mcp=SERVER,
+        mcp=demo(),
         permissions=ALLOWED,
     )
 
@@ -94,7 +104,7 @@ def test_a_server_that_a_task_needs_is_there_or_the_program_does_not_begin():
             package.run(
                 program,
                 effects={"note": happened.append},
-                mcp=SERVER,
+                mcp=demo(),
                 permissions=permissions,
                 model=["x"],
             )
@@ -124,13 +134,13 @@ def test_names_of_tools_are_unique():
     """A function cannot be called like a tool of a server, nor like one of the language."""
     for tools in ({"demo:add": lookup}, {"read_file": lookup}, {"system:run_script": lookup}):
         with pytest.raises(package.Diagnostics) as raised:
-            package.run("1", tools=tools, mcp=SERVER)
+            package.run("1", tools=tools, mcp=demo())
         assert "bad-function" == raised.value.diagnostics[0].code
 
 
 def test_a_tool_of_a_server_is_dispatched_by_its_name():
     """Like a function of Python."""
-    given = {"mcp": SERVER, "permissions": ALLOWED}
+    given = {"mcp": demo(), "permissions": ALLOWED}
     result = package.dispatch("demo:add", {"a": 1, "b": 2}, **given)
 
     assert ("COMPLETE", "direct_tool") == (result.status, result.notes["execution_path"])
@@ -144,7 +154,7 @@ def test_a_tool_of_a_server_is_dispatched_by_its_name():
 def project(tmp_path):
     """A program in a project that names a server."""
     (tmp_path / "sexplang.toml").write_text(
-        f'[mcp.demo]\ncommand = "{PYTHON}"\nargs = ["{mcp_server.__file__}"]\n'
+        f'[mcp.demo]\ncommand = "{PYTHON}"\nargs = {served()[1:]}\n'
     )
     (tmp_path / "programs").mkdir()
     file = tmp_path / "programs" / "ask.sexp"
@@ -266,7 +276,7 @@ def test_a_server_that_is_named_twice_is_misuse():
 @pytest.mark.parametrize("words", [["a=1", "b=2"], ["a:=1", "b=2"]])
 def test_inputs_are_of_the_types_of_the_tool(words):
     """A server says which of them take no text; its permission is wanted before."""
-    server = f"demo={PYTHON} {mcp_server.__file__}"
+    server = named()
     done = sexplang("task", "demo:add", *words, "--mcp", server, "--allow-run", PYTHON)
     refused = sexplang("task", "demo:add", *words, "--mcp", server)
     told = sexplang("task", "demo:greet", "name=3", "--mcp", server, "--allow-run", PYTHON)
@@ -278,7 +288,7 @@ def test_inputs_are_of_the_types_of_the_tool(words):
 
 def test_an_input_that_is_no_json_where_no_text_is_taken_is_misuse():
     """Before the tool is called; a preview says what would be sent."""
-    words = ["--mcp", f"demo={PYTHON} {mcp_server.__file__}", "--allow-run", PYTHON]
+    words = ["--mcp", named(), "--allow-run", PYTHON]
     done = sexplang("task", "demo:add", "a=x", "b=2", *words)
     shown = sexplang("task", "demo:add", "a=1", "b=2", "--preview", *words)
 
@@ -365,7 +375,7 @@ def test_a_server_ends_with_the_run(number):
 
 def test_help_describes_a_tool_of_a_server(tmp_path):
     """As it does a task; a tool that the server does not have is said."""
-    way = ["--help", "--mcp", f"demo={PYTHON} {mcp_server.__file__}", "--allow-run", PYTHON]
+    way = ["--help", "--mcp", named(), "--allow-run", PYTHON]
     done = sexplang("task", "demo:add", *way, cwd=tmp_path)
     none = sexplang("task", "demo:nosuch", *way, cwd=tmp_path)
 
@@ -380,9 +390,9 @@ def test_a_tool_that_is_run_by_its_name_starts_its_server_once(tmp_path):
     starting.write_text(
         f"open({str(tmp_path / 'starts')!r}, 'a').write('x')\n"
         "import runpy\n"
-        f"runpy.run_path({mcp_server.__file__!r}, run_name='__main__')\n"
+        f"runpy.run_path({served()[-1]!r}, run_name='__main__')\n"
     )
-    named = ("--mcp", f"demo={PYTHON} {starting}", "--allow-run", PYTHON)
+    named = ("--mcp", f"demo={shlex.join(served(starting))}", "--allow-run", PYTHON)
     done = sexplang("task", "demo:add", "a=1", "b=2", *named, cwd=tmp_path)
 
     assert (0, "{result: 3}\n") == (done.returncode, done.stdout), done.stderr

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 
@@ -46,7 +47,10 @@ def test_a_parked_run_is_answered_and_goes_on(folder):
     said = parked(folder).stderr
     assert "run r waits for an answer:\n  0  Send it?  (yes, no)\n" in said
     assert "answer with: sexplang runs answer r VALUE" in said
-    assert "waiting" in command(folder, "runs", "list").stdout
+    assert "  waits for 1 answer  " in command(folder, "runs", "list").stdout
+    assert command(folder, "runs", "questions").stdout == (
+        "r  ask.sexp\n  0  Send it?  (yes, no)\nanswer with: sexplang runs answer r VALUE\n"
+    )
 
     wrong = command(folder, "runs", "answer", "r", "maybe")
     assert (1, True) == (wrong.returncode, "bad-answer" in wrong.stderr)
@@ -158,13 +162,14 @@ def test_a_run_goes_to_another_store(folder):
     """What came from elsewhere has no permissions by itself."""
     words = ("--pause", "approve", "--allow-run", "sh")
     command(folder, "run", "p.sexp", "--run-id", "r", *words)
-    assert 0 == command(folder, "runs", "export", "r", "r.db").returncode
+    made = json.loads(command(folder, "runs", "export", "r", "r.db", "--json").stdout)
+    assert ("r", str(folder / "r.db")) == (made["run"], made["file"])
     other = {"SEXPLANG_STORE": str(folder / "other.db")}
     assert "r\n" == command(folder, "runs", "import", "r.db", **other).stdout
     twice = command(folder, "runs", "import", "r.db", **other)
     assert (1, True) == (twice.returncode, "run-exists" in twice.stderr)
     command(folder, "runs", "answer", "r", "yes", **other)
-    assert "run r has failed" in command(folder, "worker", "--once", **other).stderr
+    assert "run r cannot go on" in command(folder, "worker", "--once", **other).stderr
     asked = command(folder, "runs", "resume", "r", **other)
     assert (2, True) == (asked.returncode, "--as-recorded" in asked.stderr)
     done = command(folder, "runs", "resume", "r", "--as-recorded", **other)
@@ -204,3 +209,130 @@ def test_a_cache_serves_calls_of_models(folder):
     rows = json.loads(command(folder, "runs", "show", listed(folder)[0]["id"], "--json").stdout)
     served = [row["attempts"] for row in rows["rows"] if row["operation"] == "model"]
     assert [0, 0, 1, 0] == served
+
+
+SEND = """
+(define-effect (approve text))
+(define (act word) (run-script "sh" ["-c" "echo $0 >>out" word]))
+(act "DRAFT")
+(if (equal? (approve "a") "yes") (act "sent") "held")
+"""
+
+
+@pytest.fixture
+def parked_letter(folder):
+    """A run that waits for leave to send a letter."""
+    (folder / "send.sexp").write_text(SEND)
+    words = ("--pause", "approve", "--allow-run", "sh", "--run-id", "old")
+    assert 3 == command(folder, "run", "send.sexp", *words).returncode
+    return folder
+
+
+def edit(folder, old, new):
+    (folder / "send.sexp").write_text(SEND.replace(old, new))
+
+
+def test_a_changed_program_replaces_its_run(parked_letter):
+    """So nothing is done by both: the answer goes to the new run, and the old one is over."""
+    folder = parked_letter
+    command(folder, "runs", "answer", "old", "yes")
+    edit(folder, '"sent"', '"posted"')
+    edit_again = ("runs", "resume", "old", "--accept-changes", "--yes")
+    asked = command(folder, *edit_again)
+    assert (2, True) == (asked.returncode, "--again 2; let it fail: --never 2" in asked.stderr)
+    done = command(folder, *edit_again, "--again", "2")
+    assert 0 == done.returncode, done.stderr
+    edit(folder, '"sent"', '"sent"')  # as it was
+    assert "goes on" not in command(folder, "worker", "--once").stderr
+    assert ["DRAFT", "posted"] == (folder / "out").read_text().split()
+    new, old = listed(folder)
+    assert ("done", "replaced", new["id"]) == (new["state"], old["state"], old["successor"])
+    for words in (("resume", "old"), ("answer", "old", "no"), ("cancel", "old"), edit_again[1:]):
+        ended = command(folder, "runs", *words)
+        assert (1, True) == (ended.returncode, f"replaced by {new['id']}" in ended.stderr), words
+    assert "it replaces old" in command(folder, "runs", "show", new["id"]).stdout
+
+
+def test_a_question_that_is_open_is_asked_by_the_new_run(parked_letter):
+    """A person's leave is not needed for it, and --never refuses it."""
+    folder = parked_letter
+    edit(folder, '"held"', '"not sent"')
+    command(folder, "runs", "fork", "old", "--at", "1", "--run-id", "other")
+    again = command(folder, "runs", "resume", "old", "--accept-changes", "--yes")
+    assert (3, True) == (again.returncode, "1 question to a person" in again.stderr)
+    never = ("--accept-changes", "--yes", "--never", "1")
+    refused = command(folder, "runs", "resume", "other", *never)
+    assert (1, True) == (refused.returncode, "`approve` as 1 is not served" in refused.stderr)
+    assert ["DRAFT"] == (folder / "out").read_text().split()
+
+
+def test_what_is_refused_is_not_announced(parked_letter):
+    folder = parked_letter
+    edit(folder, '(act "DRAFT")', '(attempt (act "NEW") 0) (act "DRAFT")')
+    words = ("--accept-changes", "--never", "0", "--again", "1", "--yes")
+    told = command(folder, "runs", "resume", "old", *words)
+    said = "to perform: 0 model calls, 1 other request; what follows from "
+    assert (3, True) == (told.returncode, said in told.stderr), told.stderr
+    assert ["DRAFT", "DRAFT"] == (folder / "out").read_text().split()
+
+
+def test_a_parked_request_that_differs_is_not_performed(parked_letter):
+    folder = parked_letter
+    command(folder, "runs", "answer", "old", "yes")
+    edit(folder, '(equal? (approve "a") "yes")', '(equal? (act "other") "yes")')
+    differs = command(folder, "runs", "resume", "old")
+    assert (1, True) == (differs.returncode, "and asks `run-script (1)" in differs.stderr)
+    assert "--accept-changes" in differs.stderr
+    assert ["DRAFT"] == (folder / "out").read_text().split()
+    edit(folder, '"sent"', '"sent"')
+    assert 0 == command(folder, "runs", "resume", "old").returncode
+    assert ["DRAFT", "sent"] == (folder / "out").read_text().split()
+
+
+def test_a_run_without_its_program_is_cancelled_by_force(parked_letter):
+    folder = parked_letter
+    (folder / "send.sexp").unlink()
+    command(folder, "runs", "answer", "old", "yes")
+    assert "old cannot go on, and is left alone" in command(folder, "worker", "--once").stderr
+    lost = command(folder, "runs", "cancel", "old", "--json")
+    assert (1, True) == (lost.returncode, "sexplang runs cancel old --force" in lost.stderr)
+    assert "FAILED" == json.loads(lost.stdout)["status"]
+    done = command(folder, "runs", "cancel", "old", "--force", "--json")
+    assert {"status": "cancelled", "run": "old"} == json.loads(done.stdout)
+    assert "goes on" not in command(folder, "worker", "--once").stderr
+
+
+@pytest.mark.parametrize("given", ['{"a": 1, "a": 2}', '"\\ud800"', "[NaN]", '{"a": 1e999}', "[x"])
+def test_an_answer_that_looks_like_json_and_is_none(folder, given):
+    words = ("--pause", "approve", "--answers", "given.json", "--run-id", "r")
+    (folder / "given.json").write_text('{"Send it?": "yes"}')
+    assert 3 == command(folder, "run", "ask.sexp", *words).returncode
+    refused = command(folder, "runs", "answer", "r", given)
+    assert (1, True) == (refused.returncode, "error[bad-answer]" in refused.stderr)
+    assert 1 == listed(folder)[0]["open"]
+    (folder / "given.json").write_text(f'{{"1": {given}}}')
+    wrong = command(folder, "run", "ask.sexp", *words[:-1], "s")
+    assert (2, True) == (wrong.returncode, "it is no JSON" in wrong.stderr)
+
+
+def test_an_operation_to_pause_at_is_one_of_the_program(folder):
+    refused = command(folder, "run", "p.sexp", "--pause", "aprove", "--allow-run", "sh")
+    assert (2, True) == (refused.returncode, "did you mean `approve`?" in refused.stderr)
+    assert not (folder / "out").exists()
+
+
+def test_a_store_of_an_earlier_version_is_brought_up(parked_letter):
+    folder = parked_letter
+    with sqlite3.connect(folder / "runs.db") as old:
+        old.executescript("alter table runs drop column successor; pragma user_version = 2;")
+    assert 3 == command(folder, "runs", "resume", "old").returncode
+    assert 1 == listed(folder)[0]["open"]
+    with sqlite3.connect(folder / "runs.db") as older:
+        older.executescript(
+            "drop table questions; alter table runs drop column successor; "
+            "alter table runs drop column value; alter table runs drop column due; "
+            "pragma user_version = 1;"
+        )
+    assert 0 == listed(folder)[0]["open"]
+    assert 3 == command(folder, "runs", "resume", "old").returncode
+    assert 1 == listed(folder)[0]["open"]

@@ -63,13 +63,16 @@ def test_steps_grow_with_the_list(walk: str, function: str):
         assert length <= count <= most * length, (length, taken)
 
 
-@pytest.mark.parametrize("start", range(0, 60, 20))
-def test_no_optimisation_changes_the_steps(start: int):
+FEW = 20
+"""Each planted bug is found within six programs."""
+
+
+def test_no_optimisation_changes_the_steps():
     """Nor does it where a slice ends."""
-    assert None is first_finding(LAWS["steps"], range(start, start + 20))
+    assert None is first_finding(LAWS["steps"], range(FEW))
 
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_no_optimisation_changes_the_steps_many_times():
-    assert None is first_finding(LAWS["steps"], range(60, 5_000))
+    assert None is first_finding(LAWS["steps"], range(FEW, 5_000))

@@ -32,6 +32,7 @@ BUGS = [
                 "            inner = env[0], only(env)\n            try:\n                account()",
             ),
         ),
+        seed=2,
     ),
     Bug(
         "code that is too tall for Python's stack takes a step more",
@@ -44,6 +45,7 @@ BUGS = [
         "steps",
         "machine/loop.py",
         (("            self.work(done - known)", "            self.work(done)"),),
+        seed=5,
     ),
     Bug(
         "a branch that goes on after a slice is taken up anew",
@@ -401,6 +403,7 @@ BUGS = [
                 "    return fn, (*a, tuple([branch.values[each].value for each in known]))",
             ),
         ),
+        seed=2,
     ),
     Bug(
         "a first success does not end its siblings",
@@ -423,6 +426,7 @@ BUGS = [
                 "[branch.values[each].value for each in sorted(branch.after[index])]",
             ),
         ),
+        seed=2,
     ),
     Bug(
         "whoever ends a plan leaves its siblings as if they had not begun",
@@ -447,6 +451,7 @@ BUGS = [
                 "            below = k",
             ),
         ),
+        seed=2,
     ),
     Bug(
         "what the body of a task's call has bound is not looked for",
@@ -465,6 +470,7 @@ BUGS = [
                 '    return value.fields["content"] if read is None else read',
             ),
         ),
+        seed=11,
     ),
     Bug(
         "a known task that is called by its name gives its result",
@@ -482,6 +488,7 @@ BUGS = [
         "answers_are_values",
         "templates/reply/answers.py",
         (("    return _bare_word(text).casefold()", "    return _bare_word(text)"),),
+        seed=4,
     ),
     Bug(
         "a clause that gives the body up works for whoever performed",
@@ -506,7 +513,7 @@ BUGS = [
                 "CONVERSATION = HandlerKind({}, None)",
             ),
         ),
-        seed=16,
+        seed=44,
     ),
     Bug(
         "a context loses a field where another is made of it",
@@ -542,6 +549,7 @@ BUGS = [
                 "                made = items\n",
             ),
         ),
+        seed=62,
     ),
     Bug(
         "a list that goes on in a block loses what stood after the block",
@@ -553,6 +561,7 @@ BUGS = [
                 "                body, backs = backs[0], ()",
             ),
         ),
+        seed=2,
     ),
     Bug(
         "a text that grows at its end also grows for whoever held it before",
@@ -564,5 +573,6 @@ BUGS = [
                 "        text.parts, text.size = (left, right + more), size\n        return text",
             ),
         ),
+        seed=172,
     ),
 ]

@@ -121,6 +121,6 @@ LOSING = [
                 "(_partial so-far)",
             ),
         ),
-        seed=20,
+        seed=24,
     ),
 ]

@@ -10,7 +10,9 @@ import time
 import anyio
 import pytest
 from runtime_support import begun, par, perform, table
-from support import mcp_server, odd_mcp_server
+from support import odd_mcp_server
+from support.command import served
+from support.pictures import PICTURE
 from support.running import error_of
 
 import sexplang
@@ -19,7 +21,12 @@ from sexplang.runtime import Permissions, Refusal, adrive, drive
 from sexplang.runtime.mcp import Servers, connection, servers_of, stdio
 
 PYTHON = sys.executable
-STDIO = [mcp_server.__file__]
+
+
+def piped():
+    """A server on pipes."""
+    command, *words = served()
+    return {"command": command, "args": words}
 
 
 def odd(kind, *more):
@@ -37,7 +44,8 @@ def address():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with subprocess.Popen([PYTHON, *STDIO, str(port)], stderr=subprocess.DEVNULL) as process:
+    command = [*served(), str(port)]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
         for _ in range(3000):
             with socket.socket() as trial:
                 if trial.connect_ex(("127.0.0.1", port)) == 0:
@@ -51,7 +59,7 @@ def address():
 def servers(folder, address):
     """The same server in three ways: as `pipe`, as `net` in events and as `json`."""
     given = {
-        "pipe": {"command": PYTHON, "args": STDIO, "env": {"COLOUR": "green"}},
+        "pipe": {**piped(), "env": {"COLOUR": "green"}},
         "net": {"url": address},
         "json": {"url": address.replace("/mcp", "/json"), "headers": {"x-colour": "blue"}},
     }
@@ -183,7 +191,7 @@ def test_a_server_sees_as_little_as_a_script(servers, folder, monkeypatch):
 
 def test_a_server_that_dies_is_an_error_and_begins_anew(serving):
     """With its last words; the next call finds it well."""
-    servers = serving({"pipe": {"command": PYTHON, "args": STDIO}})
+    servers = serving({"pipe": piped()})
     error = error_of(called(servers, "pipe:die"))
 
     assert ("tool_execution_error", "mcp-failed") == (error["reason"], error["details"]["code"])
@@ -279,7 +287,7 @@ def test_resources_are_listed_and_read(servers):
     assert Done("Boil water.") == called(servers, "pipe:resources/read", {"uri": "file:///tea.txt"})
     assert Done("cup 3") == called(servers, "json:resources/read", {"uri": "cups://3"})
     (image,) = called(servers, "net:resources/read", {"uri": "file:///dot.png"}).value
-    assert ("image", mcp_server.PICTURE) == (image["type"], image["source"]["data"])
+    assert ("image", PICTURE) == (image["type"], image["source"]["data"])
     assert "tool-failed" == refused(servers, "net:resources/read", {"uri": "file:///no.txt"})[1]
 
 

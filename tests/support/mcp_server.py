@@ -24,12 +24,7 @@ from mcp_types import (
     TextContent,
     TextResourceContents,
 )
-
-PICTURE = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9"
-    "awAAAABJRU5ErkJggg=="
-)
-PAPER = "JVBERi0xLjQK"
+from pictures import PAPER, PICTURE  # beside this script
 
 server = MCPServer("a test", log_level="CRITICAL")
 

@@ -7,17 +7,27 @@ import os
 import sys
 from _socket import AF_UNIX, SCM_RIGHTS, SOCK_STREAM, SOL_SOCKET, socket
 
-path, *words = sys.argv[1:]
-pairs = [name + b"=" + text for name, text in os.environb.items()]
-said = b"\0".join(
-    [os.getcwdb(), str(len(words)).encode(), *[os.fsencode(word) for word in words], *pairs]
-)
-warm = socket(AF_UNIX, SOCK_STREAM)
-warm.connect(path)
-own = b"".join([each.to_bytes(4, sys.byteorder) for each in (0, 1, 2)])
-warm.sendmsg([b"%d\n" % len(said)], [(SOL_SOCKET, SCM_RIGHTS, own)])
-warm.sendall(said)
-status = int(warm.recv(20))
-if status < 0:
-    os.kill(os.getpid(), -status)
-os._exit(status)
+
+def ask(path, words, descriptors, where, environment):
+    """The connection on which the command's status will be told; closed before, it is killed."""
+    pairs = [name + b"=" + text for name, text in environment.items()]
+    said = [where, str(len(words)).encode(), *[os.fsencode(word) for word in words], *pairs]
+    text = b"\0".join(said)
+    asking = socket(AF_UNIX, SOCK_STREAM)
+    asking.connect(path)
+    own = b"".join([each.to_bytes(4, sys.byteorder) for each in descriptors])
+    asking.sendmsg([b"%d\n" % len(text)], [(SOL_SOCKET, SCM_RIGHTS, own)])
+    asking.sendall(text)
+    return asking
+
+
+def main(path, *words):
+    asking = ask(path, words, (0, 1, 2), os.getcwdb(), os.environb)
+    status = int(asking.recv(20))
+    if status < 0:
+        os.kill(os.getpid(), -status)
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

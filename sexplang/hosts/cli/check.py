@@ -61,6 +61,11 @@ def check(
 def _check_file(file: str, max_calls: int | None) -> FileReport:
     try:
         source = source_at(file)
+        if file.endswith(".py"):
+            from sexplang.pipeline.python_imports import read_python
+
+            read_python(source)
+            return FileReport(file, ())
         if file.endswith(".test.sexp"):
             from sexplang.hosts.testing.test_programs import check_tests
 

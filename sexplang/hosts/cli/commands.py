@@ -264,6 +264,7 @@ def _explain(code: str | None) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Write what was found as a JSON document.")
 def _doc(words: tuple[str, ...], as_json: bool) -> int:
     """Say how a NAME of the language is called, what it does and where it is, with examples.
+    Of FILE.py, say which functions it gives to programs.
 
     Of WORDS, list the names that fit them, the best first. A name of another language gives what
     to write here. What is not found is status 1.
@@ -320,6 +321,13 @@ _group.add_command(
     help="Who answers for a model where a test does not, as for `run`.",
 )
 @click.option(
+    "--allow-python",
+    "python",
+    multiple=True,
+    metavar="FILE",
+    help="Run the Python FILE for its primitives; a script answers its other functions.",
+)
+@click.option(
     "--samples",
     type=click.IntRange(min=1),
     metavar="N",
@@ -339,6 +347,7 @@ def _test(
     named: str | None,
     limit: str | None,
     model: tuple[str, ...],
+    python: tuple[str, ...],
     as_json: bool,
     samples: int | None,
     at_least: float,
@@ -356,6 +365,7 @@ def _test(
         named=named,
         limit=limit,
         model=model,
+        python=python,
         as_json=as_json,
         samples=samples,
         at_least=at_least,

@@ -9,14 +9,16 @@ from sexplang.hosts.cli.shipped_pages import has_page
 from sexplang.hosts.reference.habits import Habit, describe_habit, find_habit, headline_of
 from sexplang.hosts.reference.name_entries import Entry, describe, list_entries, summarize, table
 from sexplang.hosts.reference.search import search
+from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.terms.classes.node import evolve, frozen
+from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.texts.nearest import find_misspelled
 
 
 @frozen
 class Answer:
-    """What was found: one name, the names of a module or those that fit, a habit, an error code,
-    or nothing.
+    """What was found: one name, the names of a module, of a Python file or those that fit, a
+    habit, an error code, or nothing.
 
     `said` is what a person reads before the entries; of nothing, what to type instead.
     """
@@ -38,6 +40,8 @@ class Answer:
 def doc(words: tuple[str, ...], *, as_json: bool) -> int:
     """Write what is known of a name, or the names that fit words; return the exit status."""
     query = " ".join(words)
+    if query.endswith(".py"):
+        return _describe_file(query, as_json)
     answer = look_up(query)
     if as_json:
         print(json.dumps(answer.to_json(query), ensure_ascii=False))
@@ -46,6 +50,26 @@ def doc(words: tuple[str, ...], *, as_json: bool) -> int:
     else:
         print(show(answer))
     return FAILED if answer.found == "nothing" else DONE
+
+
+def _describe_file(path: str, as_json: bool) -> int:
+    """Write what a Python file gives to programs; return the exit status. Nothing of it is run."""
+    from sexplang.hosts.cli.output import say_all
+    from sexplang.hosts.reference.name_entries import find_entry
+    from sexplang.hosts.reference.python_names import make_meaning
+    from sexplang.hosts.settings.path_arguments import source_at, status_of
+    from sexplang.pipeline.python_imports import read_python
+
+    try:
+        file = read_python(source_at(path))
+    except Diagnostics as found:
+        return say_all(found.diagnostics, status_of(found.diagnostics))
+    entries = tuple([find_entry(make_meaning(each)) for each in file.functions])
+    if as_json:
+        print(json.dumps(Answer("file", entries).to_json(path), ensure_ascii=False))
+    else:
+        print(draw_hidden("\n\n".join(map(describe, entries)), keep="\n"))
+    return DONE
 
 
 def look_up(query: str) -> Answer:

@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from sexplang.hosts.cli.guard import FAILED, MISUSE, say
+from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
@@ -84,6 +84,15 @@ def say_error(
     say_failure(error, program, source, trail)
     _write_error(error, settings, trail)
     return FAILED
+
+
+def say_cancelled(settings: Settings, run: str) -> int:
+    """Print that a run was cancelled, and return the status."""
+    if not settings.quiet:
+        print(f"run {run} is cancelled", file=sys.stderr)
+    if settings.json:
+        _write({"status": "cancelled", "run": run})
+    return DONE
 
 
 def say_kept(settings: Settings, took: dict[str, int], is_stored: bool) -> None:

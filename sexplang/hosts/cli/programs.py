@@ -19,15 +19,20 @@ if TYPE_CHECKING:
 Find = Callable[[str, str], tuple[Source, ...]]
 
 
-def build_program(source: Source, folder: str | None, allowed: tuple[str, ...] = ()) -> Program:
+def build_program(
+    source: Source,
+    folder: str | None,
+    allowed: tuple[str, ...] = (),
+    python: tuple[str, ...] = (),
+) -> Program:
     """Return the program. Raises Diagnostics.
 
-    It may import files below its own folder and `allowed` ones. Text without a file (`folder` is
-    None) may import `allowed` ones only.
+    It may import files below its own folder, `allowed` ones and the `python` files. Text without a
+    file (`folder` is None) may import `allowed` ones and the `python` files only.
     """
     from sexplang.pipeline.pipeline import build
 
-    find = finder(folder, allowed)
+    find = finder(folder, allowed, python)
     try:
         return build(source, find)
     except Diagnostics as found:
@@ -38,7 +43,7 @@ def build_program(source: Source, folder: str | None, allowed: tuple[str, ...] =
         raise with_imports(found, folder, find) from None
 
 
-def finder(folder: str | None, allowed: tuple[str, ...] = ()) -> Find:
+def finder(folder: str | None, allowed: tuple[str, ...] = (), python: tuple[str, ...] = ()) -> Find:
     """Return the function that finds the files which a program below a folder imports."""
 
     def find(path: str, importer: str) -> tuple[Source, ...]:
@@ -46,7 +51,8 @@ def finder(folder: str | None, allowed: tuple[str, ...] = ()) -> Find:
         from sexplang.runtime import Permissions
         from sexplang.runtime.files.source_finder import make_finder
 
-        return make_finder(Permissions(read=allowed, folder=folder))(path, importer)
+        allowed_here = Permissions(read=allowed, folder=folder, python=python)
+        return make_finder(allowed_here)(path, importer)
 
     return find
 
@@ -62,6 +68,7 @@ def permissions_of(
         write=settings.allow_write,
         run=settings.allow_run,
         net=settings.allow_net,
+        python=settings.allow_python,
         folder=folder,
         headers=settings.headers,
     )

@@ -14,6 +14,7 @@ from sexplang.hosts.cli.output import (
     format_value,
     is_bound,
     say_all,
+    say_cancelled,
     say_error,
     say_failure,
     say_interrupted,
@@ -33,7 +34,14 @@ from sexplang.hosts.settings.configuration import apply_configuration
 from sexplang.hosts.settings.limit_options import limits_of
 from sexplang.hosts.settings.mcp_options import describe_tools, say_unprovided, servers_of
 from sexplang.hosts.settings.path_arguments import folder_of, source_at, status_of, text_at
-from sexplang.hosts.settings.run_arguments import Settings, budget_of, check_files, find_unused
+from sexplang.hosts.settings.python_options import load_files
+from sexplang.hosts.settings.run_arguments import (
+    Settings,
+    budget_of,
+    check_files,
+    check_pauses,
+    find_unused,
+)
 from sexplang.package.process import hide
 from sexplang.pipeline.pipeline import SLIPS, find_slips
 from sexplang.terms.classes.node import evolve
@@ -45,6 +53,7 @@ from sexplang.terms.task import error_of
 from sexplang.terms.values.value import Fault, Record, Value
 
 if TYPE_CHECKING:
+    from sexplang.api.python_files.file_functions import FileFunctions
     from sexplang.hosts.terminal.progress import Progress
     from sexplang.hosts.terminal.text_output import TextOutput
     from sexplang.machine import Done, Failed, Limits, Outcome, Suspended
@@ -59,7 +68,7 @@ def run(settings: Settings) -> int:
     """Run a program, print its value and return the exit status."""
     try:
         source = _source(settings)
-        program = build_program(source, _folder(settings), settings.allow_read)
+        program = _build(settings, source)
     except Diagnostics as found:
         return say_all(found.diagnostics, status_of(found.diagnostics), settings)
     if _only_defines(settings, program):
@@ -101,7 +110,7 @@ def inputs_of(settings: Settings) -> int:
     from sexplang.hosts.settings.input_arguments import describe_inputs
 
     try:
-        program = build_program(_source(settings), _folder(settings), settings.allow_read)
+        program = _build(settings, _source(settings))
     except Diagnostics as found:
         return say_all(found.diagnostics, status_of(found.diagnostics))
     if _only_defines(settings, program):
@@ -129,6 +138,11 @@ def _only_defines(settings: Settings, program: Program) -> bool:
         settings,
     )
     return True
+
+
+def _build(settings: Settings, source: Source) -> Program:
+    """Return the program of a source. Raises Diagnostics."""
+    return build_program(source, _folder(settings), settings.allow_read, settings.allow_python)
 
 
 def _source(settings: Settings) -> Source:
@@ -179,10 +193,16 @@ def perform(
     try:
         settings = apply_configuration(settings, _folder(settings))
         check_files(settings)
+        if resume is None and settings.reuse is None:
+            check_pauses(settings.pause, program)
         limits = limits_of(settings, _folder(settings))
         servers = servers or servers_of(settings, _folder(settings))
     except Diagnostics as found:
         return say_all(found.diagnostics, MISUSE, settings)
+    try:
+        files = load_files(settings, program, _folder(settings))
+    except Diagnostics as found:
+        return say_all(found.diagnostics, FAILED, settings)
     unusable = _prepare_models(settings, program)
     if unusable is not None:
         return say_error(unusable, program, source, settings)
@@ -212,6 +232,8 @@ def perform(
         try:
             with interruptible():
                 tools = describe_tools(servers, program)
+                if files is not None:
+                    tools |= files.definitions
                 say_unprovided(settings, program, tools)
                 notes: list[dict[str, Any]] = []
                 resumed = None
@@ -258,6 +280,7 @@ def perform(
                         streamed,
                         storage,
                         resumed,
+                        files,
                     )
                 if storage is not None:
                     from sexplang.runs.durable_run import end_run
@@ -283,6 +306,8 @@ def perform(
             trace.finish(outcome.error if isinstance(outcome, Failed) else None)
         is_traced = trace is not None
         assert not isinstance(outcome, Suspended)
+        if resumed is not None and resumed.is_cancelled and _is_cancelled(outcome):
+            return say_cancelled(settings, resumed.run.id)
         stopped = _say_end(settings, program, source, outcome, shaped, is_traced, streamed)
         is_stored = storage is not None and storage.replies > 0
         if stopped is not None and progress is not None and is_bound(stopped):
@@ -372,6 +397,7 @@ def drive_to_end(
     streamed: "TextOutput | None" = None,
     storage: "StoredJournal | None" = None,
     resumed: "ResumedRun | None" = None,
+    files: "FileFunctions | None" = None,
 ) -> "Outcome":
     """Return the outcome at the end, or where the run waits for a person: perform requests, show
     progress, keep the record."""
@@ -404,7 +430,9 @@ def drive_to_end(
             on_named=progress.note_model,
             memory=settings.index,
             servers=servers,
-        )
+            tools={} if files is None else files.answers,
+        ),
+        {} if files is None else files.performers,
     )
     if resumed is not None:
         resumed.advance_scripts(prepared["model"], settings.models)
@@ -413,7 +441,7 @@ def drive_to_end(
         from sexplang.hosts.kept_runs.reuse import reuse_replies
 
         kept = None if resumed is None else resumed.storage.opened
-        prepared = reuse_replies(settings, outcome, prepared, program, kept)
+        prepared = reuse_replies(settings, outcome, prepared, program, kept, progress.erase)
     more: dict[str, Any] = {
         "single_flight": settings.single_flight,
         "history": make_history(journal, storage),
@@ -464,12 +492,18 @@ def close_storage(settings: Settings, storage: "StoredJournal") -> None:
         say(describe_interruption(*kept, storage.replies, describe_cost(storage)))
 
 
+def _is_cancelled(outcome: "Outcome") -> bool:
+    from sexplang.machine import Failed
+
+    return isinstance(outcome, Failed) and outcome.error.fields["reason"] == "cancelled"
+
+
 def _find_resumption(storage: "StoredJournal", outcome: "Outcome") -> str | None:
     """Return the line that says how to go on with a run that has failed; None for another one."""
     from sexplang.hosts.terminal.show import draw_hidden
     from sexplang.machine import Failed
 
-    is_failed = isinstance(outcome, Failed) and outcome.error.fields["reason"] != "cancelled"
+    is_failed = isinstance(outcome, Failed) and not _is_cancelled(outcome)
     if not is_failed or storage.is_off or storage.run is None or not storage.replies:
         return None
     store, run = storage.opened

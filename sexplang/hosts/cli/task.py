@@ -300,7 +300,8 @@ def _make_finder(places: Iterable[str], settings: Settings) -> Any:
     from sexplang.runtime.files.source_finder import make_finder
 
     read = (*settings.allow_read, *[_folder(place) for place in places])
-    return make_finder(Permissions(read=read, folder=settings.folder))
+    python = settings.allow_python
+    return make_finder(Permissions(read=read, folder=settings.folder, python=python))
 
 
 def _inputs(arguments: tuple[str, ...], types: Mapping[str, str]) -> dict[str, Value]:

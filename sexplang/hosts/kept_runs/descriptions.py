@@ -2,10 +2,11 @@
 
 import time
 from contextlib import suppress
+from shlex import join
 
 from sexplang.hosts.terminal.show import draw_hidden
-from sexplang.runtime.journal.questions import Question
-from sexplang.runtime.journal.run_store import RunStore, StoredRun
+from sexplang.runtime.journal.questions import Question, list_questions
+from sexplang.runtime.journal.run_store import INTERRUPTED, RUNNING, WAITING, RunStore, StoredRun
 
 
 def describe_waiting(store: RunStore, run: StoredRun, asked: list[Question]) -> list[str]:
@@ -17,12 +18,9 @@ def describe_waiting(store: RunStore, run: StoredRun, asked: list[Question]) -> 
         ]
     if not asked:
         lines = [f"run {run.id} waits until {describe_time(run.due)}"]
-    for each in asked:
-        choices = f"  ({', '.join(each.choices)})" if each.choices else ""
-        lines.append(f"  {each.request}  {draw_hidden(each.words + choices)}")
-    more = f" --request {asked[0].request}" if len(asked) > 1 else ""
+    lines += describe_questions(asked)
     if asked:
-        lines.append(f"answer with: sexplang runs answer {run.id} VALUE{more}")
+        lines.append(describe_answer(store, run, asked))
         if run.due is not None:
             lines.append(f"without an answer it goes on at {describe_time(run.due)}")
     if run.due is not None:
@@ -30,6 +28,38 @@ def describe_waiting(store: RunStore, run: StoredRun, asked: list[Question]) -> 
             "sexplang worker goes on with it then, and so does: sexplang runs resume --due"
         )
     return lines
+
+
+def describe_questions(asked: list[Question]) -> list[str]:
+    """Return a line for each question: its request, its words and choices."""
+    lines = []
+    for each in asked:
+        choices = f"  ({', '.join(each.choices)})" if each.choices else ""
+        lines.append(f"  {each.request}  {draw_hidden(each.words + choices)}")
+    return lines
+
+
+def describe_answer(store: RunStore, run: StoredRun, asked: list[Question]) -> str:
+    """Return the line that says how to answer."""
+    more = ["--request", asked[0].request] if len(asked) > 1 else []
+    words = ["sexplang", "runs", "answer", run.id, "VALUE", *more, *store.name_store()]
+    return f"answer with: {draw_hidden(join(words))}"
+
+
+def describe_state(store: RunStore, run: StoredRun) -> str:
+    """Return the state of a run as lists show it: what a waiting one waits for."""
+    if run.state == RUNNING and not store.is_alive(run):
+        return INTERRUPTED
+    if run.state != WAITING:
+        return run.state
+    asked = list_questions(store, run)
+    open = sum(each.is_open for each in asked)
+    is_due = run.due is not None and run.due <= time.time()
+    if is_due or any(each.answered is not None and not each.is_over for each in asked):
+        return "ready" if not open else f"ready, {open} open"
+    if open:
+        return "waits for 1 answer" if open == 1 else f"waits for {open} answers"
+    return f"waits until {describe_time(run.due)[5:16]}"
 
 
 def describe_time(at: float | None) -> str:

@@ -1,15 +1,23 @@
 """Runs with the replies of an earlier one: `runs resume --accept-changes`, and `run --cache`."""
 
 import os
+import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from sexplang.hosts.cli.guard import say
 from sexplang.hosts.kept_runs.stored_runs import make_diagnostic, open_runs
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.machine import Outcome
-from sexplang.runs.reused_run import Announcement, ReplyPool, drop_failure, reuse, serve
+from sexplang.runs.reused_run import (
+    Announcement,
+    ReplyPool,
+    describe_request,
+    read_replies,
+    reuse,
+    serve,
+)
 from sexplang.runtime.driver.requests import Performer
 from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.journal.run_store import RunStore, StoredRun
@@ -26,9 +34,10 @@ def reuse_replies(
     performers: Mapping[str, Performer],
     program: Program,
     kept: tuple[RunStore, StoredRun] | None,
+    clear: Callable[[], None],
 ) -> dict[str, Performer]:
     """Return performers that serve the replies of an earlier run first. `kept` is the run itself if
-    it is resumed.
+    it is resumed. `clear` takes the progress off the terminal.
 
     A person is asked before anything is paid or acts, unless the settings agree. Raises Diagnostics
     if they do not.
@@ -37,12 +46,14 @@ def reuse_replies(
         found = _read_earlier(settings, os.path.basename(program.sources[0].name).strip("<>"))
         begun = [] if kept is None else read_rows(*kept, whole=True).rows
     except Refusal as refusal:
-        raise Diagnostics([make_diagnostic(refusal)]) from None
+        if kept is None or refusal.error.fields["reason"] != "unknown-run":
+            raise Diagnostics([make_diagnostic(refusal)]) from None
+        found = None  # the earlier run was removed meanwhile
     if found is None:
         return dict(performers)
     if settings.cache:
         found.rows = [row for row in found.rows if row.operation == "model" and not row.failed]
-    if settings.cache or begun:  # what is performed was agreed to when the run began
+    if settings.cache or kept is not None:  # it was agreed to when the run began
         pool = ReplyPool(found.rows)
         pool.skip(begun)
         return serve(performers, pool, {})
@@ -57,7 +68,8 @@ def reuse_replies(
         return settings.yes or not announced.calls or _confirm("go on?")
 
     def admit(request: Request) -> None:
-        words = f"one more than was announced: `{request.operation}` as {request.id}; go on?"
+        clear()
+        words = f"this was not announced: {describe_request(request)}; perform it?"
         if not (settings.yes or _confirm(words)):
             raise KeyboardInterrupt  # the run can be resumed
 
@@ -81,10 +93,9 @@ def _read_earlier(settings: Settings, name: str) -> StoredRows | None:
             run = store.find(settings.reuse)
         if run is None:
             return None
-        found = read_rows(store, run, whole=True)
+        return read_replies(store, run)
     finally:
         store.close()
-    return drop_failure(run, found)
 
 
 def _find_last(runs: list[StoredRun], name: str, id: str | None) -> StoredRun | None:
@@ -93,10 +104,15 @@ def _find_last(runs: list[StoredRun], name: str, id: str | None) -> StoredRun | 
 
 
 def _confirm(words: str) -> bool:
-    """Return whether the person at the terminal agrees; False where there is none."""
+    """Return whether the person at the terminal agrees; False where there is none. Raises
+    KeyboardInterrupt."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     say(f"{words} [y/N] ")
-    with suppress(EOFError):
-        return input().strip().lower() in ("y", "yes")
-    return False
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with suppress(EOFError):
+            return input().strip().lower() in ("y", "yes")
+        return False
+    finally:
+        signal.signal(signal.SIGINT, handler)

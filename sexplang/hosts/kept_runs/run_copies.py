@@ -29,7 +29,7 @@ from sexplang.terms.values.abbreviation import abbreviate
 
 
 def _with_store(
-    path: str | None, work: Callable[[RunStore], int], *, must_exist: bool = True
+    path: str | None, work: Callable[[RunStore], int], *, as_json: bool, must_exist: bool = True
 ) -> int:
     try:
         store = open_runs(path, must_exist=must_exist)
@@ -38,7 +38,7 @@ def _with_store(
         finally:
             store.close()
     except (Refusal, Diagnostics) as problem:
-        return say_problem(problem)
+        return say_problem(problem, as_json=as_json)
 
 
 def fork(id: str, at: int, new_id: str | None, path: str | None, *, as_json: bool) -> int:
@@ -53,7 +53,7 @@ def fork(id: str, at: int, new_id: str | None, path: str | None, *, as_json: boo
             print(f"go on with: {draw_hidden(store.resume_command(made))}", file=sys.stderr)
         return DONE
 
-    return _with_store(path, work)
+    return _with_store(path, work, as_json=as_json)
 
 
 def show_at(id: str, at: int, path: str | None, *, as_json: bool) -> int:
@@ -81,7 +81,7 @@ def show_at(id: str, at: int, path: str | None, *, as_json: bool) -> int:
         return DONE
 
     try:
-        return _with_store(path, work)
+        return _with_store(path, work, as_json=as_json)
     finally:
         os.chdir(here)
 
@@ -104,7 +104,7 @@ def diff(one: str, other: str, path: str | None, *, as_json: bool) -> int:
                 print(f"  {run.id}: {_describe(row)}")
         return DONE if found is None else FAILED
 
-    return _with_store(path, work)
+    return _with_store(path, work, as_json=as_json)
 
 
 def _plain(found: Difference) -> dict[str, Any]:
@@ -120,14 +120,17 @@ def _describe(row: Row | None) -> str:
     return draw_hidden(f"{row.id} ({asked}) {end} {abbreviate(row.reply)}")
 
 
-def export(id: str, to: str, path: str | None) -> int:
+def export(id: str, to: str, path: str | None, *, as_json: bool) -> int:
     """Write a run to a store of its own; return the exit status."""
 
     def work(store: RunStore) -> int:
-        copy_run(store, store.find(id), os.path.abspath(to))
+        run, file = store.find(id), os.path.abspath(to)
+        copy_run(store, run, file)
+        if as_json:
+            print(json.dumps({"run": run.id, "file": file, "bytes": os.path.getsize(file)}))
         return DONE
 
-    return _with_store(path, work)
+    return _with_store(path, work, as_json=as_json)
 
 
 def take_in(source: str, path: str | None, *, as_json: bool) -> int:
@@ -143,7 +146,7 @@ def take_in(source: str, path: str | None, *, as_json: bool) -> int:
             print(words, file=sys.stderr)
         return DONE
 
-    return _with_store(path, work, must_exist=False)
+    return _with_store(path, work, as_json=as_json, must_exist=False)
 
 
 def collect(days: float | None, most: int | None, path: str | None, *, as_json: bool) -> int:
@@ -160,4 +163,4 @@ def collect(days: float | None, most: int | None, path: str | None, *, as_json: 
             print(f"removed {runs}; the store has {store.size():,} bytes")
         return DONE
 
-    return _with_store(path, work)
+    return _with_store(path, work, as_json=as_json)

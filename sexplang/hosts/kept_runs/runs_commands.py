@@ -26,16 +26,25 @@ _RUNS_RESUME_EXAMPLES = """\b
 Examples:
   sexplang runs resume 3f2a
   sexplang runs resume 3f2a --again 4.1      do once more what may have been done
-  sexplang runs resume 3f2a --never '*'      let all that fail"""
+  sexplang runs resume 3f2a --never '*'      let all that fail
+  sexplang runs resume 3f2a --accept-changes
+  sexplang runs resume --due"""
 
 _RUNS_ANSWER_EXAMPLES = """\b
 Examples:
+  sexplang runs questions             what waits for an answer
   sexplang runs answer 3f2a yes
   sexplang runs answer 3f2a 2 --request 3.1 --resume   the second choice, then go on"""
 
+_RUNS_QUESTIONS_EXAMPLES = """\b
+Examples:
+  sexplang runs questions
+  sexplang runs questions 3f2a --json"""
+
 _RUNS_CANCEL_EXAMPLES = """\b
 Examples:
-  sexplang runs cancel 3f2a"""
+  sexplang runs cancel 3f2a
+  sexplang runs cancel 3f2a --force     its program is gone"""
 
 _RUNS_FORK_EXAMPLES = """\b
 Examples:
@@ -145,8 +154,11 @@ def _resume(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Go on with a run that was killed, interrupted or has failed. The replies that are kept are
-    not asked for again. Permissions, models, limits and inputs are those of its command.
+    """Go on with a run that waits, was killed, interrupted or has failed. The replies that are
+    kept are not asked for again. Permissions, models, limits and inputs are those of its command.
+
+    With --accept-changes the changed program runs as another run, which replaces this one. --again
+    and --never decide there on what acts and was not done by the old run.
     """
     from sexplang.hosts.kept_runs.stored_runs import resume
 
@@ -161,22 +173,43 @@ def _resume(
     return resume(run_id, store, again, never, **flags)
 
 
+@runs.command("questions", epilog=_RUNS_QUESTIONS_EXAMPLES, short_help="List open questions.")
+@click.argument("run_id", metavar="[ID]", required=False)
+@_STORE_OPTION
+@_JSON_OPTION
+def _questions(run_id: str | None, store: str | None, as_json: bool) -> int:
+    """List the open questions of a run, or of all runs that wait, the oldest run first."""
+    from sexplang.hosts.kept_runs.waiting_runs import list_open_questions
+
+    return list_open_questions(run_id, store, as_json=as_json)
+
+
 @runs.command("answer", epilog=_RUNS_ANSWER_EXAMPLES, short_help="Answer a question of a run.")
 @click.argument("run_id", metavar="ID")
 @click.argument("value", metavar="VALUE")
 @click.option("--request", metavar="REQUEST", help="The question, where the run has several.")
 @click.option("--resume", "goes_on", is_flag=True, help="Go on with the run at once.")
+@click.option(
+    "--as-recorded", is_flag=True, help="With --resume: with the permissions of its command."
+)
 @_STORE_OPTION
 @_JSON_OPTION
 def _answer(
-    run_id: str, value: str, request: str | None, goes_on: bool, store: str | None, as_json: bool
+    run_id: str,
+    value: str,
+    request: str | None,
+    goes_on: bool,
+    as_recorded: bool,
+    store: str | None,
+    as_json: bool,
 ) -> int:
     """Answer a question of a run that waits. The answer is kept, and the run takes it when it goes
     on. Text and choices are typed as they are; another operation is answered with JSON too.
     """
     from sexplang.hosts.kept_runs.waiting_runs import answer_run
 
-    return answer_run(run_id, value, request, store, as_json=as_json, goes_on=goes_on)
+    flags = {"as_json": as_json, "goes_on": goes_on, "as_recorded": as_recorded}
+    return answer_run(run_id, value, request, store, **flags)
 
 
 @runs.command("report", epilog=_RUNS_EXAMPLES, short_help="Make a page of a recorded run.")
@@ -205,14 +238,23 @@ def _report(recording: str, to: str | None, as_json: bool) -> int:
 
 @runs.command("cancel", epilog=_RUNS_CANCEL_EXAMPLES, short_help="End a run that waits.")
 @click.argument("run_id", metavar="ID")
+@click.option("--force", is_flag=True, help="Without its program: no `finally` body runs.")
+@click.option(
+    "--as-recorded", is_flag=True, help="With --store: with the permissions that it was begun with."
+)
 @_STORE_OPTION
 @_JSON_OPTION
-def _cancel(run_id: str, store: str | None, as_json: bool) -> int:
+@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
+def _cancel(
+    run_id: str, force: bool, as_recorded: bool, store: str | None, as_json: bool, quiet: bool
+) -> int:
     """End a run that waits or was interrupted: its `finally` bodies run, and it cannot be resumed
     any more."""
-    from sexplang.hosts.kept_runs.stored_runs import resume
+    from sexplang.hosts.kept_runs.stored_runs import end, resume
 
-    flags = {"as_recorded": False, "as_json": as_json, "quiet": False, "is_cancelled": True}
+    if force:
+        return end(run_id, store, as_json=as_json)
+    flags = {"as_recorded": as_recorded, "as_json": as_json, "quiet": quiet, "is_cancelled": True}
     return resume(run_id, store, (), (), **flags)
 
 
@@ -252,11 +294,12 @@ def _diff(one: str, other: str, store: str | None, as_json: bool) -> int:
 @click.argument("run_id", metavar="ID")
 @click.argument("to", metavar="FILE")
 @_STORE_OPTION
-def _export(run_id: str, to: str, store: str | None) -> int:
+@_JSON_OPTION
+def _export(run_id: str, to: str, store: str | None, as_json: bool) -> int:
     """Write a run to a store of its own, to keep it or to go on elsewhere."""
     from sexplang.hosts.kept_runs.run_copies import export
 
-    return export(run_id, to, store)
+    return export(run_id, to, store, as_json=as_json)
 
 
 @runs.command("import", epilog=_RUNS_IMPORT_EXAMPLES, short_help="Add the runs of a file.")

@@ -3,23 +3,27 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE, say
-from sexplang.hosts.cli.output import say_all, say_fault
+from sexplang.hosts.cli.output import say_all, say_cancelled, say_fault
 from sexplang.hosts.cli.programs import build_program, has_tasks
-from sexplang.hosts.kept_runs.descriptions import describe_time, describe_waiting
+from sexplang.hosts.kept_runs.descriptions import describe_state, describe_time, describe_waiting
 from sexplang.hosts.settings.path_arguments import folder_of, source_at
+from sexplang.hosts.settings.python_options import load_files
 from sexplang.hosts.settings.run_arguments import Settings, budget_of, make_words
 from sexplang.hosts.settings.store_options import describe_cost, read_command
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.machine import Limits
 from sexplang.runs.durable_run import ResumedRun, resume_run
+from sexplang.runs.reused_run import check_replaceable
 from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.journal.questions import list_questions
 from sexplang.runtime.journal.run_store import (
+    INTERRUPTED,
+    RUNNING,
     WAITING,
     RunStore,
     StoredRun,
@@ -34,6 +38,7 @@ from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.program import Program
+from sexplang.terms.python_file import list_decisions
 from sexplang.terms.run_terms import read_terms
 from sexplang.terms.source import Source
 from sexplang.terms.values.value import Fault, Value
@@ -54,23 +59,27 @@ def open_runs(path: str | None, *, must_exist: bool = True) -> RunStore:
 def list_runs(path: str | None, *, all: bool, as_json: bool) -> int:
     """Print the runs of the working folder, or all, the newest first; return the exit status."""
     runs: list[dict[str, Any]] = []
+    states: list[str] = []
     try:
         if path is not None or os.path.exists(default_store() or ""):
             store = open_runs(path)
             try:
-                runs = [_plain(store, run) for run in store.runs(None if all else os.getcwd())]
+                found = store.runs(None if all else os.getcwd())
+                runs = [_plain(store, run) for run in found]
+                states = [describe_state(store, run) for run in found]
             finally:
                 store.close()
     except (Refusal, Diagnostics) as problem:
-        return say_problem(problem)
+        return say_problem(problem, as_json=as_json)
     if as_json:
         print(json.dumps(runs, ensure_ascii=False, indent=2))
         return DONE
-    for run in runs:
+    width = max(map(len, states), default=0)
+    for run, state in zip(runs, states, strict=True):
         began = describe_time(run["began"])[:16]  # without seconds
         replies = f"{run['replies']:,} {'reply' if run['replies'] == 1 else 'replies'}"
         cost = "" if run["usd"] is None else f"  ${run['usd']:.4f}"
-        line = f"{run['id']}  {began:<16}  {run['state']:<11}  {replies:>12}  {run['name']}{cost}"
+        line = f"{run['id']}  {began:<16}  {state:<{width}}  {replies:>12}  {run['name']}{cost}"
         print(draw_hidden(line))
     if not runs:
         say("no runs are kept" + ("" if all else " of this folder; --all lists those of all"))
@@ -78,7 +87,8 @@ def list_runs(path: str | None, *, all: bool, as_json: bool) -> int:
 
 
 def _plain(store: RunStore, run: StoredRun) -> dict[str, Any]:
-    is_dead = run.state == "running" and not store.is_alive(run)
+    asked = list_questions(store, run) if run.state == WAITING else []
+    is_dead = run.state == RUNNING and not store.is_alive(run)
     replies, tokens, usd = run.replies, run.tokens, None
     if run.state in ("running", "interrupted", "failed"):  # others are not read: that takes time
         with suppress(Refusal):
@@ -88,13 +98,16 @@ def _plain(store: RunStore, run: StoredRun) -> dict[str, Any]:
         "id": run.id,
         "name": run.name,
         "project": run.project,
-        "state": "interrupted" if is_dead else run.state,
+        "state": INTERRUPTED if is_dead else run.state,
+        "open": sum(each.is_open for each in asked),
+        "due": run.due,
         "began": run.began,
         "ended": run.ended,
         "replies": replies,
         "tokens": tokens,
         "usd": usd,
         "error": run.error,
+        "successor": run.successor,
     }
 
 
@@ -110,11 +123,12 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
             how = store.describe_resumption(run)
         finally:
             store.close()
-        words = make_words(read_command(run)[0]) if run.has_command else []
+        settings = read_command(run)[0] if run.has_command else Settings()
+        words, earlier = make_words(settings) if run.has_command else [], settings.reuse
     except (Refusal, Diagnostics) as problem:
-        return say_problem(problem)
+        return say_problem(problem, as_json=as_json)
     except (ValueError, TypeError, KeyError):
-        words = ["sexplang", "run"]
+        words, earlier = ["sexplang", "run"], None
     begun = []
     if told["state"] == "interrupted":
         times = found.list_begun().items()
@@ -126,7 +140,7 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
         "doubts": found.doubts,
         "questions": [each.plain() for each in asked],
         "value": run.value,
-        "due": run.due,
+        "replaces": earlier,
     }
     if as_json:
         print(json.dumps(told, ensure_ascii=False, indent=2))
@@ -138,6 +152,10 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
     replies = f"{told['replies']:,} {'reply' if told['replies'] == 1 else 'replies'}"
     cost = describe_cost(found) or "0 tokens"
     print(f"in {draw_hidden(told['project'])}, {replies}, {cost}")
+    if earlier is not None:
+        print(f"it replaces {draw_hidden(earlier)}, whose replies it took")
+    if run.successor is not None:
+        print(f"it was replaced by {run.successor}")
     if run.error:
         print(draw_hidden(run.error))
     for row in found.rows[-_SHOWN:]:
@@ -182,22 +200,26 @@ def resume(
     try:
         store = open_runs(path)
     except (Refusal, Diagnostics) as problem:
-        return say_problem(problem)
+        return say_problem(problem, as_json=as_json)
     try:
         run = store.find(id)
         settings, text = _read_command(store, run)
+        inputs = _read_inputs(run)
         if not (as_recorded or (is_own(store.path) and run.owner is None)):
             return _ask_for_words(store, run, settings)
-        if accepts_changes and text is None and not settings.task:
-            os.chdir(run.project)
-            decided = evolve(
-                settings, cache=False, reuse=run.id, again=again, never=never, yes=yes, store=path
-            )
-            return run_anew(evolve(decided, json=as_json or settings.json, quiet=quiet))
-        inputs = read_terms(json.loads(run.header), ()).inputs
-        settings, source, program, shape = _build(run, settings, text, inputs)
-        settings = evolve(settings, json=as_json or settings.json, quiet=quiet, run_id=run.id)
+        settings = evolve(settings, json=as_json or settings.json, quiet=quiet)
         budget = budget_of(settings.budget) if settings.budget is not None else None
+        if accepts_changes:
+            check_replaceable(store, run)
+            decided = evolve(settings, cache=False, reuse=run.id, again=again, never=never)
+            decided = evolve(decided, yes=yes, store=path)
+            if text is None and not settings.task:
+                os.chdir(run.project)
+                return run_anew(decided)
+            decided, source, program, shape = _build(run, decided, text, inputs)
+            return perform(decided, program, inputs, source, budget, shape, is_kept=True)
+        settings, source, program, shape = _build(run, settings, text, inputs)
+        settings = evolve(settings, run_id=run.id)
 
         def go_on(
             program: Program, limits: "Limits | None", servers: "Servers | None"
@@ -207,7 +229,10 @@ def resume(
                 run,
                 program,
                 replay=replay,
-                declared={} if servers is None else servers.list_decisions(),
+                declared={
+                    **list_decisions(program.python),
+                    **({} if servers is None else servers.list_decisions()),
+                },
                 held=None if limits is None else limits.held,
                 has_tasks=has_tasks(program),
             )
@@ -217,24 +242,37 @@ def resume(
                 _say_resumed(resumed)
             return resumed
 
-        status = perform(settings, program, inputs, source, budget, shape, resume=go_on)
-        if is_cancelled and status == FAILED:  # as it was to
-            print(f"run {run.id} is cancelled", file=sys.stderr)
-            return DONE
-        return status
+        return perform(settings, program, inputs, source, budget, shape, resume=go_on)
     except (Refusal, Diagnostics, Fault) as problem:
-        return say_problem(problem)
+        status = say_problem(problem, as_json=as_json)
+        if is_cancelled and not _is_about_the_run(problem):
+            say(f"to end it without its program: sexplang runs cancel {id} --force")
+        return status
     except OSError as problem:
-        return say_problem(
-            Diagnostics([Diagnostic("file-failed", f"{run.project}: {problem.strerror}")])
-        )
-    except (ValueError, TypeError, KeyError):
-        hint = "run the program again; sexplang runs list shows other runs"
-        return say_problem(
-            Diagnostics([Diagnostic("bad-store", f"the command of run {id} is damaged", hint=hint)])
-        )
+        title = f"{run.project}: {problem.strerror}"
+        return say_problem(Diagnostics([Diagnostic("file-failed", title)]), as_json=as_json)
     finally:
         store.close()
+
+
+def _is_about_the_run(problem: Refusal | Diagnostics | Fault) -> bool:
+    """Whether a run cannot be cancelled in any way."""
+    given = problem.error.fields["reason"] if isinstance(problem, Refusal) else ""
+    return given in ("run-ended", "run-busy", "unknown-run")
+
+
+def end(id: str, path: str | None, *, as_json: bool) -> int:
+    """Cancel a run without its program; return the exit status."""
+    try:
+        store = open_runs(path)
+        try:
+            run = store.find(id)
+            store.end_waiting(run)
+        finally:
+            store.close()
+    except (Refusal, Diagnostics) as problem:
+        return say_problem(problem, as_json=as_json)
+    return say_cancelled(Settings(json=as_json), run.id)
 
 
 def _build(
@@ -249,7 +287,7 @@ def _build(
         return build_task(settings, inputs)
     source = _source_of(settings, text)
     folder = folder_of(settings.file) if settings.file not in (None, "-") else settings.folder
-    program = build_program(source, folder, settings.allow_read)
+    program = build_program(source, folder, settings.allow_read, settings.allow_python)
     return settings, source, program, lambda value: value
 
 
@@ -276,22 +314,39 @@ def build_kept(store: RunStore, run: StoredRun) -> tuple[Program, bool]:
     """Return the program of a run, built in the folder where it began, and whether it has tasks.
     The working folder is changed. Raises Diagnostics or Fault."""
     try:
-        inputs = read_terms(json.loads(run.header), ()).inputs
-        _, _, program, _ = _build(run, *_read_command(store, run), inputs)
-    except (OSError, ValueError, TypeError, KeyError):
-        hint = "run the program again; sexplang runs list shows other runs"
-        title = f"the command of run {run.id} cannot be repeated"
-        raise Diagnostics([Diagnostic("bad-store", title, hint=hint)]) from None
+        settings, _, program, _ = _build(run, *_read_command(store, run), _read_inputs(run))
+        load_files(settings, program, run.project)  # the replay calls primitives
+    except OSError as problem:
+        title = f"{run.project}: {problem.strerror}"
+        raise Diagnostics([Diagnostic("file-failed", title)]) from None
     return program, has_tasks(program)
 
 
 def _read_command(store: RunStore, run: StoredRun) -> tuple[Settings, str | None]:
     """Return the settings and the text of a stored run. Raises Diagnostics for one that was begun
-    from Python; ValueError, TypeError or KeyError for one that is damaged."""
+    from Python or is damaged."""
     if not run.has_command:
         title = f"the run {run.id} was begun from Python, and has no command"
         raise Diagnostics([Diagnostic("bad-input", title, hint=store.describe_resumption(run))])
-    return read_command(run)
+    with _explain_damage(run):
+        return read_command(run)
+
+
+def _read_inputs(run: StoredRun) -> dict[str, Value]:
+    """Return the inputs of a stored run. Raises Diagnostics for one that is damaged."""
+    with _explain_damage(run):
+        return read_terms(json.loads(run.header), ()).inputs
+
+
+@contextmanager
+def _explain_damage(run: StoredRun) -> Iterator[None]:
+    """Turn an error in the data of a run into Diagnostics."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError):
+        hint = "run the program again; sexplang runs list shows other runs"
+        title = f"the command of run {run.id} is damaged"
+        raise Diagnostics([Diagnostic("bad-store", title, hint=hint)]) from None
 
 
 def _ask_for_words(store: RunStore, run: StoredRun, settings: Settings) -> int:
@@ -333,14 +388,15 @@ def _say_resumed(resumed: ResumedRun) -> None:
         print(f"  {draw_hidden(word)} fits no request in doubt", file=sys.stderr)
 
 
-def say_problem(problem: Refusal | Diagnostics | Fault) -> int:
+def say_problem(problem: Refusal | Diagnostics | Fault, *, as_json: bool = False) -> int:
     """Print a problem; return the exit status."""
+    settings = Settings(json=as_json)
     if isinstance(problem, Diagnostics):
-        return say_all(problem.diagnostics, FAILED)
+        return say_all(problem.diagnostics, FAILED, settings)
     if isinstance(problem, Fault):
-        return say_fault(problem, FAILED, Settings())
+        return say_fault(problem, FAILED, settings)
     with suppress(OSError):
-        say_all((make_diagnostic(problem),), FAILED)
+        say_all((make_diagnostic(problem),), FAILED, settings)
     return FAILED
 
 

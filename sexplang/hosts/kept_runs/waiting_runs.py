@@ -6,8 +6,13 @@ import sys
 import time
 from typing import Any
 
-from sexplang.hosts.cli.guard import DONE, WAITING
-from sexplang.hosts.kept_runs.descriptions import describe_waiting
+from sexplang.hosts.cli.guard import DONE, WAITING, say
+from sexplang.hosts.kept_runs.descriptions import (
+    describe_answer,
+    describe_questions,
+    describe_waiting,
+)
+from sexplang.hosts.kept_runs.question_hook import tell_questions
 from sexplang.hosts.kept_runs.stored_runs import open_runs, resume, say_problem
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.settings.store_options import read_table
@@ -23,8 +28,10 @@ from sexplang.runtime.journal.questions import (
 from sexplang.runtime.journal.run_store import WAITING as IS_WAITING
 from sexplang.runtime.journal.run_store import RunStore, StoredRun
 from sexplang.runtime.journal.stored_journal import StoredJournal
-from sexplang.runtime.refusal import Refusal
+from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.json.json_reader import NotJson
+from sexplang.terms.json.strict import certain
 from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Value
 
@@ -34,7 +41,7 @@ def say_waiting(settings: Settings, storage: StoredJournal, since: float) -> int
     to the person's command. Return the exit status."""
     store, run = storage.opened
     run = store.find(run.id)
-    asked = [each for each in list_questions(store, run) if each.is_open]
+    asked = _list_open(store, run)
     if settings.json:
         told = [each.plain() for each in asked]
         document = {"status": "waiting", "run": run.id, "questions": told, "due": run.due}
@@ -42,25 +49,9 @@ def say_waiting(settings: Settings, storage: StoredJournal, since: float) -> int
     # Also with --quiet: nothing else says which run waits.
     print("\n".join(describe_waiting(store, run, asked)), file=sys.stderr)
     hook = read_table(settings).get("on-question")
-    for each in asked:
-        if hook and each.opened >= since:
-            _tell(hook, each)
+    if hook:
+        tell_questions(hook, [each for each in asked if each.opened >= since])
     return WAITING
-
-
-def _tell(hook: list[str], question: Question) -> None:
-    """Run the person's command with a question as JSON on its standard input."""
-    import subprocess
-
-    told = json.dumps(question.plain(), ensure_ascii=False)
-    try:
-        subprocess.run(hook, input=told.encode(), timeout=_HOOK_SECONDS, check=True)
-    except (OSError, subprocess.SubprocessError) as problem:
-        why = getattr(problem, "strerror", None) or "it failed"
-        print(f"warning: the command of on-question, {hook[0]}: {why}", file=sys.stderr)
-
-
-_HOOK_SECONDS = 30
 
 
 def take_answers(settings: Settings, storage: StoredJournal, performers: Performers) -> bool:
@@ -69,14 +60,10 @@ def take_answers(settings: Settings, storage: StoredJournal, performers: Perform
     read."""
     store, run = storage.opened
     given = {} if settings.answers is None else _read_file(settings.answers)
-    for each in list_questions(store, run):
-        for name in (each.request, each.words):
-            if each.is_open and name in given:
-                try:
-                    answer_question(store, run, value_of(given[name]), each.request)
-                except Refusal as problem:
-                    say_problem(problem)
-                break
+    for each in _list_open(store, run):
+        named = [name for name in (each.request, each.words) if name in given]
+        if named:
+            _take_answer(store, run, each, value_of(given[named[0]]))
     questions = list_questions(store, run)
     if not any(each.answered is not None and not each.is_over for each in questions):
         return False
@@ -87,63 +74,113 @@ def take_answers(settings: Settings, storage: StoredJournal, performers: Perform
     return True
 
 
+def _take_answer(store: RunStore, run: StoredRun, question: Question, given: Value) -> None:
+    try:
+        answer_question(store, run, lambda _: given, question.request)
+    except Refusal as problem:
+        say_problem(problem)
+
+
 def _read_file(path: str) -> dict[str, Any]:
     """Return the answers in a file, by the ids of requests or the words of questions. Raises
     Diagnostics."""
     hint = 'it holds JSON: {"Send it?": "yes"}, by the words of questions or the ids of requests'
     try:
         with open(path, encoding="utf-8") as file:
-            data = json.load(file)
+            data = certain(file.read())
         if isinstance(data, dict):
             return data
         why = "it is no JSON object"
     except OSError as problem:
         why = problem.strerror or "it cannot be read"
-    except (ValueError, RecursionError):
-        why = "it is no JSON"
+    except (NotJson, ValueError) as problem:
+        why = f"it is no JSON: {problem}" if isinstance(problem, NotJson) else "it is no JSON"
     raise Diagnostics([Diagnostic("bad-input", f"--answers {path}: {why}", hint=hint)])
 
 
-def answer_run(
-    id: str, given: str, request: str | None, path: str | None, *, as_json: bool, goes_on: bool
-) -> int:
-    """Answer a question of a run; return the exit status."""
+def list_open_questions(id: str | None, path: str | None, *, as_json: bool) -> int:
+    """Print the open questions of a run, or of all that wait; return the exit status."""
     try:
         store = open_runs(path)
         try:
-            question = answer_question(store, store.find(id), _read(given), request)
-            left = _count_open(store, question.run)
+            runs = store.runs()[::-1] if id is None else [store.find(id)]
+            waiting = [run for run in runs if run.state == IS_WAITING]
+            found = [(run, _list_open(store, run)) for run in waiting]
+            hints = [describe_answer(store, *each) for each in found]
+        finally:
+            store.close()
+    except (Refusal, Diagnostics) as problem:
+        return say_problem(problem, as_json=as_json)
+    if as_json:
+        told = [each.plain() for _, asked in found for each in asked]
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+        return DONE
+    for (run, asked), how in zip(found, hints, strict=True):
+        if asked:
+            print(draw_hidden(f"{run.id}  {run.name}"))
+            print("\n".join([*describe_questions(asked), how]))
+    if not any(asked for _, asked in found):
+        say("no question is open")
+    return DONE
+
+
+def _list_open(store: RunStore, run: StoredRun) -> list[Question]:
+    return [each for each in list_questions(store, run) if each.is_open]
+
+
+def answer_run(
+    id: str,
+    given: str,
+    request: str | None,
+    path: str | None,
+    *,
+    as_json: bool,
+    goes_on: bool,
+    as_recorded: bool = False,
+) -> int:
+    """Answer a question of a run; return the exit status."""
+
+    def read(question: Question) -> Value:
+        return given if question.operation == "ask-user" else _read(given)
+
+    try:
+        store = open_runs(path)
+        try:
+            question = answer_question(store, store.find(id), read, request)
+            left = len(_list_open(store, store.find(question.run)))
             how = store.resume_command(store.find(question.run))
         finally:
             store.close()
     except (Refusal, Diagnostics) as problem:
-        return say_problem(problem)
+        return say_problem(problem, as_json=as_json)
     if as_json and not goes_on:
         print(json.dumps({**question.plain(), "open": left}, ensure_ascii=False))
     elif not as_json:
         more = f"; {left} more to answer" if left else ""
         print(f"answered {question.run} {question.request}{more}", file=sys.stderr)
         if not goes_on:
-            words = f"go on with: {draw_hidden(how)}, or leave it to sexplang worker"
+            part = "go on with this one alone" if left else "go on"
+            words = f"{part} with: {draw_hidden(how)}, or leave it to sexplang worker"
             print(words, file=sys.stderr)
     if not goes_on:
         return DONE
-    return resume(question.run, path, (), (), as_recorded=False, as_json=as_json, quiet=False)
-
-
-def _count_open(store: RunStore, id: str) -> int:
-    asked = list_questions(store, store.find(id))
-    return sum(each.is_open for each in asked)
+    flags = {"as_recorded": as_recorded, "as_json": as_json, "quiet": False}
+    return resume(question.run, path, (), (), **flags)
 
 
 def _read(given: str) -> Value:
-    """Return a typed answer: JSON where it is JSON of a table, a list, a number or a truth; else
-    text."""
+    """Return a typed answer: JSON where it can be read as JSON; else text. Raises a Refusal
+    `bad-answer` for text that looks like JSON and is none."""
     try:
-        data: Any = json.loads(given)
-    except (ValueError, RecursionError):
-        return given
-    return value_of(data)
+        return value_of(certain(given))
+    except NotJson as problem:
+        if given.lstrip()[:1] not in ("{", "[", '"'):
+            return given
+        raise refuse(
+            "bad-answer",
+            f"the answer is no JSON: {problem}",
+            hint="type text that begins so in quotes of JSON: '\"[1] is fine\"'",
+        ) from None
 
 
 def resume_due(path: str | None, *, as_json: bool, quiet: bool) -> int:
@@ -156,7 +193,7 @@ def resume_due(path: str | None, *, as_json: bool, quiet: bool) -> int:
         finally:
             store.close()
     except (Refusal, Diagnostics) as problem:
-        return say_problem(problem)
+        return say_problem(problem, as_json=as_json)
     status, here = DONE, os.getcwd()
     for id in reversed(ready):
         ended = resume(id, path, (), (), as_recorded=False, as_json=as_json, quiet=quiet)

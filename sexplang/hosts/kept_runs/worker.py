@@ -9,6 +9,7 @@ from contextlib import suppress
 from sexplang.hosts.cli.guard import DONE
 from sexplang.hosts.kept_runs.stored_runs import open_runs, say_problem
 from sexplang.hosts.kept_runs.waiting_runs import is_ready
+from sexplang.runtime.journal.run_store import WAITING
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.diagnostic import Diagnostics
 
@@ -22,8 +23,8 @@ def work(path: str | None, *, as_recorded: bool, places: int, once: bool, quiet:
     Return the exit status."""
     begun: dict[str, subprocess.Popen[bytes]] = {}
     refused: set[str] = set()
-    words = [] if path is None else ["--store", os.path.abspath(path)]
-    words += ["--as-recorded"] if as_recorded else []
+    options = [] if path is None else ["--store", os.path.abspath(path)]
+    options += ["--as-recorded"] if as_recorded else []
     try:
         store = open_runs(path)
         try:
@@ -31,13 +32,16 @@ def work(path: str | None, *, as_recorded: bool, places: int, once: bool, quiet:
                 for id, process in [*begun.items()]:
                     if process.poll() is not None:
                         del begun[id]
-                        _say(f"run {id} {_ENDS.get(process.returncode, 'has failed')}", quiet)
-                        refused |= {id} if process.returncode not in _ENDS else set()
+                        is_refused = process.returncode not in _ENDS
+                        is_refused &= store.find(id).state == WAITING
+                        words = "cannot go on, and is left alone" if is_refused else "has failed"
+                        _say(f"run {id} {_ENDS.get(process.returncode, words)}", quiet)
+                        refused |= {id} if is_refused else set()
                 waiting = [run for run in store.runs() if run.id not in {*begun, *refused}]
                 ready = [run for run in waiting if is_ready(store, run)]
                 for run in ready[::-1][: places - len(begun)]:
                     _say(f"run {run.id} goes on", quiet)
-                    begun[run.id] = _begin(run.id, words)
+                    begun[run.id] = _begin(run.id, options)
                 if once and not begun:
                     return DONE
                 time.sleep(INTERVAL / 20 if begun and once else INTERVAL)

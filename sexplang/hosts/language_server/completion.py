@@ -87,7 +87,7 @@ def _paths(library: Library, document: str, text: str, start: int) -> Iterator[O
             continue
         if is_folder:
             yield Offer(name + "/", "folder", start)
-        elif name.endswith((".sexp", ".xml")):
+        elif name.endswith((".sexp", ".xml", ".py")):
             yield Offer(name, "file", start)
 
 
@@ -146,7 +146,10 @@ def _labels_of(visible: dict[str, Meaning], word: str) -> tuple[str, ...]:
         module, _, name = word.partition(".")
         base = visible.get(module)
         meaning = base.members.get(name) if base is not None else None
-    if meaning is None or meaning.kind not in ("function", "task"):
+    if meaning is None or meaning.kind not in ("function", "task", "operation"):
+        return ()
+    is_python = meaning.span is not None and meaning.span.source.name.endswith(".py")
+    if is_python and meaning.kind == "function":  # a primitive takes its arguments by position
         return ()
     return tuple(each.name for each in meaning.params or () if not each.is_pattern)
 

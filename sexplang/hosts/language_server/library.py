@@ -10,6 +10,7 @@ from typing import Any
 from sexplang.hosts.language_server.outline import Outline, Text, outline, text_of
 from sexplang.hosts.reference.language_names import standard
 from sexplang.hosts.reference.meanings import Meaning, Parameter, public
+from sexplang.hosts.reference.python_names import list_python_names
 from sexplang.terms.classes.node import define, field
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
@@ -85,14 +86,20 @@ class Library:
         return found
 
     def members(self, source: Source) -> Mapping[str, Meaning]:
-        """Return the public names of a module or of a template file."""
+        """Return the public names of a module, a template file or a Python file."""
         key = source.name, source.text
         found = self._members.get(key)
         if found is None:
-            is_template = source.name.endswith(".xml")
-            found = _tasks(source) if is_template else public(self.text(source).forms)
+            found = self._read_names(source)
             _keep(self._members, key, found)
         return found
+
+    def _read_names(self, source: Source) -> Mapping[str, Meaning]:
+        if source.name.endswith(".xml"):
+            return _tasks(source)
+        if source.name.endswith(".py"):
+            return list_python_names(source)
+        return public(self.text(source).forms)
 
     def outline(self, name: str) -> Outline:
         """Return the outline of an open document."""
@@ -125,7 +132,7 @@ class Library:
                     continue
                 seen.add(source.name)
                 yield source.name
-                if not source.name.endswith(".xml"):
+                if not source.name.endswith((".xml", ".py")):
                     work += [(each.path, source.name) for each in self.text(source).imports]
 
 

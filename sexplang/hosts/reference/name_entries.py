@@ -192,6 +192,10 @@ def describe(entry: Entry) -> str:
     """Return an entry as lines of text, as `doc` shows it."""
     lines = [_describe_kind(entry), entry.signature, entry.doc]
     lines += [f"  {each['name']}: {each['doc']}" for each in entry.parameters if "doc" in each]
+    if entry.kind in ("operation", "function") and entry.home == PROGRAM:
+        lines += [
+            f"  {each['name']}: {each['type']}" for each in entry.parameters if "type" in each
+        ]
     lines += [f"  {each}" for each in entry.examples]
     return "\n".join(line for line in lines if line)
 

@@ -75,6 +75,7 @@ class GrowingProgram:
             loading=[],
             findings=[],
             sources=[],
+            python=list(old.python),
         )
         pieces = (*forms, *[each.form for each in again.values()])
         unit = builder.compile_unit(source, pieces, True, self.names)

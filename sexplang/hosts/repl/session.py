@@ -8,6 +8,7 @@ from sexplang.hosts.repl.redefinition import GrowingProgram, begin_program, in_p
 from sexplang.hosts.settings.limit_options import limits_of
 from sexplang.hosts.settings.mcp_options import describe_tools, servers_of
 from sexplang.hosts.settings.path_arguments import folder_of, source_at, text_at
+from sexplang.hosts.settings.python_options import load_files
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.machine import Standing
@@ -20,6 +21,7 @@ from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault, Record, Value
 
 if TYPE_CHECKING:
+    from sexplang.api.python_files.file_functions import FileFunctions
     from sexplang.hosts.terminal.progress import Progress
     from sexplang.machine import Done, Failed, Suspended
     from sexplang.machine.positions.traceback import Trail
@@ -131,8 +133,11 @@ class Session:
         self._show(program.warnings)
         standing = self._with_inputs(grown, inputs)
         limits = limits_of(self.settings, self.folder)
+        files = load_files(self.settings, program, self.folder)
         try:
             tools = describe_tools(self._servers(), program)
+            if files is not None:
+                tools |= files.definitions
             terms = terms_of(program, {}, self.settings, limits, tools=tools)
         except Fault as fault:
             self._fail(error_of(fault))
@@ -141,7 +146,7 @@ class Session:
             uses = has_tasks(program)
             outcome = proceed(program, standing, terms, has_tasks=uses, held=limits.held)
             if isinstance(outcome, Suspended):
-                outcome = self._drive(outcome)
+                outcome = self._drive(outcome, files)
         if isinstance(outcome, Failed):
             self._fail(outcome.error, outcome.trail)
             return False
@@ -208,7 +213,7 @@ class Session:
 
         return make_finder(self._permissions())(path, importer)
 
-    def _drive(self, outcome: "Suspended") -> "Done | Failed":
+    def _drive(self, outcome: "Suspended", files: "FileFunctions | None") -> "Done | Failed":
         from sexplang.hosts.terminal.progress import Progress
         from sexplang.hosts.terminal.streams import person_at
         from sexplang.machine import Done, Failed
@@ -231,7 +236,9 @@ class Session:
                 on_named=self._note_model,
                 memory=self.settings.index,
                 servers=self._servers(),
-            )
+                tools={} if files is None else files.answers,
+            ),
+            {} if files is None else files.performers,
         )
         # A script of replies continues from input to input.
         self._model = table["model"] = self._model or table["model"]

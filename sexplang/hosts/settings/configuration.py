@@ -95,7 +95,7 @@ def _check_model(key: str, named: Any, path: str) -> None:
 
 
 _MODELS = ("default", "single_flight")
-_HOLDS = ("fetch", "limits", "mcp", "models", "runs", "secrets")
+_HOLDS = ("limits", "mcp", "models", "python", "runs", "secrets", "fetch")
 
 OWN_HINT = f"put it into your own configuration, ~/.config/sexplang/{NAME}"
 
@@ -174,8 +174,13 @@ def _files(folder: str) -> Iterator[str]:
 
 def _own() -> str:
     """Return the path of the person's own configuration."""
+    return os.path.join(own_folder(), NAME)
+
+
+def own_folder() -> str:
+    """Return the folder of the person's own configuration."""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    return os.path.join(os.path.abspath(home), "sexplang", NAME)
+    return os.path.join(os.path.abspath(home), "sexplang")
 
 
 def _read(path: str) -> dict[str, Any]:

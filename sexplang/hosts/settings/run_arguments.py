@@ -49,6 +49,12 @@ RUN_OPTIONS = (
     Option(("--allow-run",), "texts", "Let the program run the executable NAME.", "NAME"),
     Option(("--allow-net",), "texts", "Let the program reach HOST, or HOST:PORT.", "HOST"),
     Option(
+        ("--allow-python",),
+        "texts",
+        "Run the Python FILE where the program imports it: it may do what you may.",
+        "FILE",
+    ),
+    Option(
         ("--mcp",),
         "texts",
         "An MCP server: its command, which needs --allow-run too, or its address, which needs "
@@ -112,7 +118,7 @@ RUN_OPTIONS = (
 
 REPL_OPTIONS = frozenset(
     {
-        *("model", "allow_read", "allow_write", "allow_run", "allow_net", "mcp"),
+        *("model", "allow_read", "allow_write", "allow_run", "allow_net", "allow_python", "mcp"),
         *("index", "limit", "parallel", "quiet"),
     }
 )
@@ -141,6 +147,7 @@ class Settings:
     allow_write: tuple[str, ...] = ()
     allow_run: tuple[str, ...] = ()
     allow_net: tuple[str, ...] = ()
+    allow_python: tuple[str, ...] = ()
     headers: Mapping[str, Mapping[str, str]] = field(factory=dict, repr=False)
     """Headers for pages by host, with credentials; from the person's own configuration."""
     mcp: tuple[str, ...] = ()
@@ -376,6 +383,21 @@ def find_unused(
             for message, has in find_unnamed(program, names, (*leading, *inputs))
         ]
     )
+
+
+def check_pauses(names: tuple[str, ...], program: Program) -> None:
+    """Raise Diagnostics for an operation to pause at that the program cannot perform."""
+    if not names:
+        return
+    from sexplang.primitives.operations import OPERATIONS
+    from sexplang.terms.texts.nearest import did_you_mean
+
+    known = {name for unit in program.units for name in unit.operations} | {*OPERATIONS}
+    for name in names:
+        if name not in known:
+            near = did_you_mean(name, known, "an effect is declared with define-effect")
+            title = f"--pause {name}: the program has no such operation"
+            raise Diagnostics([Diagnostic("bad-input", title, hint=near)])
 
 
 _MEASURE = "([0-9]{1,18}([.][0-9]*)?|[.][0-9]+)(e[-+]?[0-9]{1,2})?"

@@ -54,8 +54,9 @@ def make_storage(settings: Settings, source: Source, run_id: str) -> StoredJourn
         os.getcwd(),
         _name_of(settings, source),
         describe_command(settings, source),
+        settings.reuse,
         None if settings.quiet else lambda store, run: _tell_opened(store, run, days),
-        None if settings.run_id else _tell_failure,
+        None if settings.run_id or settings.reuse else _tell_failure,
         days,
         said.get("bytes", BYTES),
     )

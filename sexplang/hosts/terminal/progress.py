@@ -130,13 +130,13 @@ class Progress:
         with self._lock:
             self._note(event)
         if self._writes:
-            self._erase()
+            self.erase()
         elif self._calls or self._queued:
             self._show()
 
     def close(self) -> None:
         """Erase the live lines; write the summary if a model was asked."""
-        self._erase()
+        self.erase()
         with suppress(OSError):  # the terminal is gone, or a file full: the value is still due
             if self.usage.is_asked and not self.quiet:
                 self.stream.write(self.summary() + "\n")
@@ -200,7 +200,7 @@ class Progress:
         except OSError:  # the terminal is gone
             self._drawing, self.live = None, False
 
-    def _erase(self) -> None:
+    def erase(self) -> None:
         """Remove the live lines from the terminal."""
         drawing, self._drawing = self._drawing, None
         if drawing is not None:

@@ -57,6 +57,8 @@ class Test:
     """The limits of its programs."""
     model: tuple[str, ...] = ()
     """The values of `--model`, for requests that the script does not answer."""
+    python: tuple[str, ...] = ()
+    """The Python files that may be run, for their primitives."""
     answering: Callable[[Request], Value | None] | None = None
     """The models of samples. They answer in place of the script's replies for models."""
 

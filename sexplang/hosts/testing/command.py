@@ -26,6 +26,7 @@ def test(
     named: str | None,
     limit: str | None,
     model: tuple[str, ...],
+    python: tuple[str, ...] = (),
     as_json: bool,
     samples: int | None = None,
     at_least: float = 1.0,
@@ -44,7 +45,7 @@ def test(
     limits = evolve(LIMITS, **given)
     tests, broken = _collect(files)
     chosen = [
-        evolve(each, limits=limits, model=model)
+        evolve(each, limits=limits, model=model, python=python)
         for each in tests
         if named is None or named in each.name
     ]

@@ -61,6 +61,11 @@ def check_tests(source: Source) -> tuple[Diagnostic, ...]:
 def begin(test: Test, program: Program, inputs: dict[str, Value]) -> Outcome:
     """Return the outcome of a test's program up to its first requests. The price of no model is
     known."""
+    if program.python and test.python:
+        from sexplang.api.python_files.file_functions import load_functions
+        from sexplang.runtime import Permissions
+
+        load_functions(program, Permissions(python=test.python))
     terms = assembly.terms_of(program, inputs, limits=test.limits, prices="none")
     return assembly.begin(program, terms, has_tasks=has_tasks(program), held=test.limits.held)
 

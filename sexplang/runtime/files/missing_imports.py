@@ -72,10 +72,10 @@ def _list_neighbours(folder: str) -> list[str]:
 def _find_definitions(path: str, find: Callable[[str, str], tuple[Source, ...]]) -> frozenset[str]:
     """Return the names that a file appears to export; empty if it cannot be read."""
     try:
-        (source,) = find(path, "")
+        sources = find(path, "")  # none for an empty folder
     except Fault:
         return frozenset()
-    return frozenset([xml or name for xml, name in _DEFINED.findall(source.text)])
+    return frozenset([xml or name for each in sources for xml, name in _DEFINED.findall(each.text)])
 
 
 def _hint(file: str) -> str:

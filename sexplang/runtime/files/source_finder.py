@@ -19,15 +19,17 @@ TESTS = ".test.sexp"
 def make_finder(permissions: Permissions) -> Callable[[str, str], tuple[Source, ...]]:
     """Return `find(path, importer)`. Paths are relative to the importing file. A folder gives each
     `.xml` and `.sexp` in it except tests, in order of their names. A schema, `.xsd` or `.json`,
-    needs its own name. Raises Fault."""
+    and a Python file need to be named. A Python file that may be run may be read. Raises Fault."""
 
     def find(path: str, importer: str) -> tuple[Source, ...]:
         name = os.path.normpath(os.path.join(os.path.dirname(importer), path))
         whole = os.path.abspath(name)
+        if whole in permissions.python:
+            return (_source(name, whole, Permissions(read=(whole,))),)
         _check_permission(whole, permissions)
         try:
             if not os.path.isdir(whole):
-                if not name.endswith((".xml", ".sexp", ".xsd", ".json")):
+                if not name.endswith((".xml", ".sexp", ".py", ".xsd", ".json")):
                     raise _not_found(f"`{path}` is no folder, and no .sexp or .xml file")
                 return (_source(name, whole, permissions),)
             files = list_files(f"{whole}/*", permissions, every=True)
@@ -92,5 +94,5 @@ def _not_found(title: str) -> Fault:
     return Fault(
         "import-not-found",
         title,
-        hint="an import names a folder, a .sexp or an .xml file, from the file that imports it",
+        hint="an import names a folder, a .sexp, .xml or .py file, from the file that imports it",
     )

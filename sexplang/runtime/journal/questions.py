@@ -14,17 +14,19 @@ from sexplang.runtime.journal.run_store import (
     CANCELLED,
     DONE,
     FAILED,
+    REPLACED,
     WAITING,
     RunStore,
     StoredRun,
     explain,
+    refuse_ended,
 )
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import dump, load, pack, unpack
 from sexplang.terms.texts.nearest import did_you_mean
-from sexplang.terms.values.text import text
+from sexplang.terms.values.text import text, to_source
 from sexplang.terms.values.value import Value
 
 
@@ -53,7 +55,8 @@ class Question:
         """The question as a person reads it."""
         if self.operation == "ask-user":
             return text(self.arguments[0]) if self.arguments else ""
-        return " ".join([f"({self.operation}", *[text(each) for each in self.arguments]]) + ")"
+        given = [to_source(each) for each in self.arguments]
+        return f"({' '.join([self.operation, *given])})"
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -82,12 +85,13 @@ class Question:
             return value
         words, choices = text(value), self.choices
         if choices and words not in choices:
+            near = did_you_mean(words, choices)
             number = words if words.isascii() and words.isdigit() else "0"
             if not 0 < int(number[:9]) <= len(choices):
                 raise refuse(
                     "bad-answer",
                     f"`{words}` is no answer to: {self.words}",
-                    hint=f"one of: {', '.join(choices)}" + did_you_mean(words, choices),
+                    hint="; ".join(filter(None, (f"one of: {', '.join(choices)}", near))),
                 )
             return choices[int(number) - 1]
         return words
@@ -168,30 +172,40 @@ def make_answer_finder(questions: Iterable[Question]) -> Callable[[Request], Que
 
 
 def answer_question(
-    store: RunStore, run: StoredRun, value: Value, request: str | None = None
+    store: RunStore,
+    run: StoredRun,
+    read: Callable[[Question], Value],
+    request: str | None = None,
 ) -> Question:
-    """Keep an answer to an open question of a run; return the answered question.
+    """Keep the answer that `read` returns to an open question of a run; return the answered
+    question.
 
     Without `request` the run has one open question. Raises a Refusal: `run-ended`, `no-question`,
     `answered-already`, `bad-answer`.
     """
     with explain(store.path), store.transaction():
         run = store.find(run.id)
-        if run.state in (DONE, FAILED, CANCELLED):
-            raise refuse(
-                "run-ended",
-                f"the run {run.id} has ended: nothing waits for an answer",
-                hint=f"sexplang runs show {run.id} tells how it ended",
-            )
+        refuse_ended(run, (DONE, FAILED, CANCELLED, REPLACED))
         question = _find(store, run, request)
-        given, at = question.read(value), time()
+        given, at = question.read(read(question)), time()
         store.db.execute(
             "update questions set answer = ?, answered = ? where run = ? and request = ?",
-            (dump(redact(pack(given))), at, run.n, question.request),
+            (_dump_answer(given), at, run.n, question.request),
         )
     return Question(
         run.id, question.request, question.operation, question.arguments, question.opened, given, at
     )
+
+
+def _dump_answer(given: Value) -> str:
+    told = dump(redact(pack(given)))
+    try:
+        told.encode()
+    except UnicodeEncodeError:
+        raise refuse(
+            "bad-answer", "the answer has half of a surrogate pair", hint="type text of UTF-8"
+        ) from None
+    return told
 
 
 def _find(store: RunStore, run: StoredRun, request: str | None) -> Question:

@@ -22,8 +22,8 @@ from sexplang.terms.classes.node import define, evolve, field, frozen
 if TYPE_CHECKING:
     import sqlite3  # loaded when a run does something that is worth keeping
 
-VERSION = 2
-"""2 has the questions of parked runs."""
+VERSION = 3
+"""2 has the questions of parked runs; 3 has the runs that replace others."""
 _APPLICATION = 0x73787072
 """The application id of the file: `sxpr`."""
 
@@ -38,7 +38,7 @@ create table runs (
     command text not null, header text not null, state text not null, began real not null,
     ended real, replies integer not null default 0, tokens integer not null default 0,
     boots integer not null default 1, error text, owner text, token integer, due real,
-    value text
+    value text, successor text
 ) strict;
 create index runs_by_project on runs (project, began);
 create table entries (
@@ -61,7 +61,8 @@ create table questions (
 """
 
 _MIGRATIONS = {
-    1: "alter table runs add column due real; alter table runs add column value text;" + _QUESTIONS
+    1: "alter table runs add column due real; alter table runs add column value text;" + _QUESTIONS,
+    2: "alter table runs add column successor text",
 }
 """The statements that make the next version of a store."""
 
@@ -70,6 +71,9 @@ RUNNING, WAITING, INTERRUPTED = "running", "waiting", "interrupted"
 
 DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
 """The states of a run that is over. A failed one can be resumed."""
+
+REPLACED = "replaced"
+"""The state of a run whose changed program runs on as another run, its successor."""
 
 UNKEPT = "unkept"
 """The state of a run that went on when the store had failed: the store does not know what it did
@@ -99,6 +103,8 @@ class StoredRun:
     """The time at which a waiting run goes on without an answer."""
     value: str | None
     """The value of a run that is done, as source."""
+    successor: str | None
+    """The id of the run that replaced this one."""
 
     @property
     def has_command(self) -> bool:
@@ -108,7 +114,7 @@ class StoredRun:
 
 _COLUMNS = (
     "n, id, project, name, command, header, state, began, ended, replies, tokens, boots, error, "
-    "owner, due, value"
+    "owner, due, value, successor"
 )
 
 
@@ -225,16 +231,47 @@ class RunStore:
         with suppress(Refusal), explain(self.path):
             self.db.execute("update runs set state = ? where n = ?", (UNKEPT, run.n))
 
+    def replace_run(self, run: StoredRun, successor: StoredRun) -> None:
+        """Say that a run that can go on does so as another one. Raises a Refusal `run-busy` if a
+        process drives it."""
+        if not self.lock(run.id):
+            raise refuse_busy(run.id)
+        with explain(self.path):
+            self.db.execute(
+                "update runs set state = ?, successor = ?, ended = ? where n = ? "
+                "and state in (?, ?, ?, ?)",
+                (REPLACED, successor.id, time(), run.n, RUNNING, WAITING, INTERRUPTED, FAILED),
+            )
+        self.unlock(run.id)
+
+    def end_waiting(self, run: StoredRun) -> None:
+        """Cancel a run without its program. Raises a Refusal: `run-busy`, `run-ended`."""
+        if not self.lock(run.id):
+            raise refuse_busy(run.id)
+        with explain(self.path), self.transaction():
+            run = self.find(run.id)
+            refuse_ended(run, (DONE, CANCELLED, REPLACED))
+            self.db.execute(
+                "update runs set state = ?, ended = ?, due = null where n = ?",
+                (CANCELLED, time(), run.n),
+            )
+            self.db.execute("update questions set is_over = 1 where run = ?", (run.n,))
+        self.unlock(run.id)
+
     def resume_command(self, run: StoredRun) -> str:
         """Return the command that resumes a run."""
         from shlex import join
 
+        named = self.name_store()
+        words = ["sexplang", "runs", "resume", run.id, *named]
+        is_trusted = not named and is_private(self.path) and run.owner is None
+        return join([*words, *([] if is_trusted else ["--as-recorded"])])
+
+    def name_store(self) -> list[str]:
+        """Return the option that names the store; none for the person's own."""
         own = default_store()
         is_default = own is not None and os.path.realpath(own) == os.path.realpath(self.path)
-        words = ["sexplang", "runs", "resume", run.id]
-        words += [] if is_default else ["--store", self.path]
-        is_trusted = is_default and is_private(self.path) and run.owner is None
-        return join([*words, *([] if is_trusted else ["--as-recorded"])])
+        return [] if is_default else ["--store", self.path]
 
     def describe_resumption(self, run: StoredRun) -> str:
         """Return what a person does to resume a run."""
@@ -468,6 +505,19 @@ def explain(path: str) -> Iterator[None]:
             f"the store of runs {path} cannot be used: {error.strerror}",
             hint="name another file with --store FILE, or keep nothing with --no-record",
         ) from None
+
+
+def refuse_ended(run: StoredRun, states: tuple[str, ...]) -> None:
+    """Raise a Refusal `run-ended` for a run in one of these states."""
+    if run.state not in states:
+        return
+    if run.successor is not None:
+        message = f"the run {run.id} was replaced by {run.successor}"
+        hint = f"go on with that one; sexplang runs fork {run.id} --at N makes a run of this one"
+    else:
+        what = "its value" if run.state == DONE else "how"
+        message, hint = f"the run {run.id} has ended", f"sexplang runs show {run.id} tells {what}"
+    raise refuse("run-ended", message, hint=hint)
 
 
 def refuse_busy(id: str) -> Any:

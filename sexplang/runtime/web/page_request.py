@@ -102,7 +102,7 @@ async def _read(page: PageAddress, response: Response) -> Value:
     return {
         "status": response.status_code,
         "url": str(page.url),
-        "type": kind.partition(";")[0].strip().lower(),
+        "type": kind.partition(";")[0].strip().lower()[:100],
         "text": read_text(body, kind, page.host),
         "truncated": body.truncated,
     }

@@ -66,12 +66,12 @@ def read_text(body: Body, content_type: str, host: str) -> str:
     data = body.data[len(mark) :]
     if not named and not _TEXTS.fullmatch(kind):
         return _read_strictly(data, kind, host, body.truncated)
-    encoding = named or _named_encoding(rest, data)
+    encoding = named or _find_encoding(rest, data)
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
     return decoder.decode(data, final=not body.truncated)
 
 
-def _named_encoding(rest: str, data: bytes) -> str:
+def _find_encoding(rest: str, data: bytes) -> str:
     """Return the encoding that the header names, or the page itself. UTF-8 if there is none."""
     said = re.search(r"""charset\s*=\s*["']?([\w.:-]{1,40})""", rest, re.I)
     inside = _IN_HTML.search(data[:1024])

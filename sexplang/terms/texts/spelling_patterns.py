@@ -44,6 +44,16 @@ def parts_of(text: str, *, plain: bool) -> list[str]:
     return [_pattern(part, plain) for part in _PARTS.findall(text)]
 
 
+def compile_parts(text: str, *, plain: bool) -> list[re.Pattern[str]]:
+    """Return the patterns of `parts_of`, compiled."""
+    return [_compile(part, plain) for part in _PARTS.findall(text)]
+
+
+@cache
+def _compile(part: str, plain: bool) -> re.Pattern[str]:
+    return re.compile(_pattern(part, plain))
+
+
 @cache
 def _pattern(part: str, plain: bool) -> str:
     if _PLAIN.match(part):

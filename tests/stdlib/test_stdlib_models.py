@@ -43,7 +43,7 @@ def reply_to(text):
     return {"content": [{"type": "text", "text": text}], "stop_reason": "end_turn"}
 
 
-@examples(10, 300, st.data())
+@examples(10, 100, st.data())
 def test_the_questions_are_asked_once_under_every_schedule(data):
     program = sexplang.build(QUESTIONS.replace("200", "40"))
     outcome, asked = sexplang.start(program), []
@@ -107,7 +107,7 @@ def played(data, text, places):
     return seen(begun(text, limits(places)), reply, choose, **steps), answered
 
 
-@examples(60, 3_000, st.data(), st.lists(FORMS, min_size=2, max_size=5), st.integers(1, 3))
+@examples(60, 1_000, st.data(), st.lists(FORMS, min_size=2, max_size=5), st.integers(1, 3))
 def test_branches_share_one_value_under_every_schedule(data, forms, places):
     """Whatever is cancelled, fails or is late: one branch at a time asks for a key, nobody asks
     for one that is known, an error is nobody else's, and every run comes to its end."""
@@ -123,7 +123,7 @@ def test_branches_share_one_value_under_every_schedule(data, forms, places):
         assert False not in failures[:-1], text
 
 
-@examples(60, 3_000, st.data(), st.lists(KEYS, min_size=2, max_size=4), st.integers(1, 3))
+@examples(60, 1_000, st.data(), st.lists(KEYS, min_size=2, max_size=4), st.integers(1, 3))
 def test_a_wait_in_a_circle_comes_to_its_end(data, keys, places):
     other = {"a": "b", "b": "a"}
     forms = [f'(once "{key}" (lambda () (list (ask "x") (look "{other[key]}"))))' for key in keys]

@@ -34,7 +34,7 @@ class Account:
     stopped: str | None = None
     """The bound at which the samples ended."""
 
-    def _spent(self) -> str | None:
+    def _find_bound(self) -> str | None:
         """Return the bound that is reached, or None. Without a price, dollars are: what cannot be
         counted is not spent."""
         used = {
@@ -49,7 +49,7 @@ class Account:
         """Return the function with its calls counted. It raises BudgetSpent if none is left."""
 
         def answer_and_count(request: Request) -> Value | None:
-            self.stopped = self._spent()
+            self.stopped = self._find_bound()
             if self.stopped is not None:
                 raise BudgetSpent
             reply = answer(request)

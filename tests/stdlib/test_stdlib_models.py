@@ -66,6 +66,12 @@ FORMS = st.recursive(
         KEYS.map(lambda key: f'(late 3 (look "{key}"))'),
         KEYS.map(lambda key: f'(race (look "{key}") (ask "other"))'),
         KEYS.map(lambda key: f'(with-permit (lambda () (look "{key}")))'),
+        KEYS.map(
+            lambda key: (
+                "(with-permit (lambda () "
+                f'(list (ask "other") (late 1 (ask "other")) (look "{key}"))))'
+            )
+        ),
         st.just('(ask "other")'),
     ),
     lambda inner: st.one_of(
@@ -79,7 +85,8 @@ FORMS = st.recursive(
 LOOK = """
 (import std/models)
 (define-effect (ask key))
-(define (look key) (try (once key (lambda () (ask key))) (catch (err busy) (str "busy " key))))
+(define (look key)
+  (try {looked: key found: (once key (lambda () (ask key)))} (catch (err busy) "busy")))
 (define-syntax late
   (syntax-rules () ((_ n e) (try (with-timeout n e) (catch (err seconds) "late")))))
 """
@@ -107,6 +114,18 @@ def played(data, text, places):
     return seen(begun(text, limits(places)), reply, choose, **steps), answered
 
 
+QUOTE = "'"
+
+
+def looked(value):
+    """The keys that branches looked for in a value, and what they found."""
+    if isinstance(value, dict) and "looked" in value:
+        yield value["looked"], value["found"]
+    elif isinstance(value, dict | list | tuple):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from looked(each)
+
+
 @examples(60, 1_000, st.data(), st.lists(FORMS, min_size=2, max_size=5), st.integers(1, 3))
 def test_branches_share_one_value_under_every_schedule(data, forms, places):
     """Whatever is cancelled, fails or is late: one branch at a time asks for a key, nobody asks
@@ -115,6 +134,8 @@ def test_branches_share_one_value_under_every_schedule(data, forms, places):
     run, answered = played(data, text, places)
 
     assert run.error is None
+    for key, value in looked(run.value):
+        assert value.startswith(f"'{key.strip(QUOTE)} "), text
     for waits in run.waits:
         open_keys = [arguments[0] for operation, arguments in waits if operation == "ask"]
         assert max(map(open_keys.count, "ab")) <= 1, text
@@ -133,27 +154,58 @@ def test_a_wait_in_a_circle_comes_to_its_end(data, keys, places):
     assert len(run.value) == len(keys)
 
 
-def test_an_error_of_the_first_is_its_own_and_the_next_asks():
-    text = f'{LOOK} (par (look "a") (look "a") (look "a"))'
-    outcome = begun(text)
-    (first,) = outcome.requests
-    outcome = outcome.fail(first.id, BUSY)
-    (second,) = outcome.requests
-    outcome = outcome.resume(second.id, "known")
+def named(outcome, key):
+    """The open request for a key."""
+    (found,) = [each for each in outcome.requests if each.arguments == (key,)]
+    return found
 
-    assert outcome.value == ("busy a", "known", "known")
+
+def test_an_error_of_the_first_is_its_own_and_the_next_asks_at_once():
+    text = f'{LOOK} (par (look "a") (look "a") (look "a") (ask "other"))'
+    outcome = begun(text)
+    first = named(outcome, "a")
+    outcome = outcome.fail(first.id, BUSY)
+    second = named(outcome, "a")
+    outcome = outcome.resume(second.id, "known").resume(named(outcome, "other").id, 1)
+
+    found = {"looked": "a", "found": "known"}
+    assert outcome.value == ("busy", found, found, 1)
     assert (first.id, second.id) == ("0.0.0", "0.1.0")
 
 
-def test_the_next_asks_where_the_first_is_cancelled():
-    text = f'{LOOK} (par (race (look "a") (ask "other")) (look "a"))'
+def test_the_next_asks_at_once_where_the_first_is_cancelled():
+    text = f'{LOOK} (par (race (look "a") (ask "other")) (look "a") (ask "third"))'
     outcome = begun(text)
-    other = next(each for each in outcome.requests if each.arguments == ("other",))
-    outcome = outcome.resume(other.id, "quicker")
-    (second,) = outcome.requests
+    outcome = outcome.resume(named(outcome, "other").id, "quicker")
 
-    assert second.arguments == ("a",)
-    assert outcome.resume(second.id, 1).value == ("quicker", 1)
+    assert named(outcome, "a").id == "0.1.0"
+
+
+def test_a_branch_of_the_one_that_computes_goes_on_at_once():
+    text = f'{LOOK} (par (once "a" (lambda () (par (look "a") (ask "b")))) (ask "other"))'
+
+    assert named(begun(text), "a").id == "0.0.0.0.0"
+
+
+def test_a_deadline_ends_the_wait_for_another_branch():
+    outcome = begun(f'{LOOK} (par (look "a") (late 3 (look "a")))')
+    (timer,) = [each for each in outcome.requests if each.operation == "timer"]
+    outcome = outcome.resume(timer.id, None)
+    outcome = outcome.resume(named(outcome, "a").id, 1)
+
+    assert outcome.value == ({"looked": "a", "found": 1}, "late")
+
+
+def test_a_branch_that_waits_for_another_key_is_not_woken():
+    text = f"""{LOOK}
+    (par (look "a") (look "b") (list (late 3 (look "a")) (look "b")))"""
+    outcome = begun(text)
+    (timer,) = [each for each in outcome.requests if each.operation == "timer"]
+    outcome = outcome.resume(timer.id, None)
+    outcome = outcome.resume(named(outcome, "a").id, "of a")
+    outcome = outcome.resume(named(outcome, "b").id, "of b")
+
+    assert outcome.value[2] == ("late", {"looked": "b", "found": "of b"})
 
 
 def test_a_run_that_is_kept_goes_on_without_a_second_call(tmp_path):
@@ -171,7 +223,7 @@ def test_a_run_that_is_kept_goes_on_without_a_second_call(tmp_path):
 
 def test_a_continuation_that_is_resumed_again_changes_no_value():
     text = f"""{LOOK}
-    (handle (list (look "a") (once "a" (lambda () 0))) ((ask key) k (append (k 1) (k 2))))"""
+    (handle (list (once "a" (lambda () (ask "a"))) (once "a" (lambda () 0))) ((ask key) k (append (k 1) (k 2))))"""
 
     assert begun(text).value == (1, 1, 1, 1)
 

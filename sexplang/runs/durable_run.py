@@ -91,7 +91,7 @@ def keep_run(keeping: Keeping) -> StoredJournal:
             told = dump(redact(terms.plain()) | {"run": keeping.run_id})
             header = add_checksum(told.encode("utf-8", LONE), b"")[0].decode()
             command = json.dumps(redact(dict(keeping.command)))
-            with store.transaction():
+            with explain(store.path), store.transaction():
                 run = store.add_run(keeping.run_id, keeping.project, keeping.name, command, header)
                 if keeping.replaces is not None:
                     store.replace_run(store.find(keeping.replaces), run)

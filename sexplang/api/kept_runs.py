@@ -10,7 +10,7 @@ from sexplang.api.python_values import python, value
 from sexplang.api.run_start import Settings
 from sexplang.machine import Failed, Limits, Outcome, Suspended
 from sexplang.runs.durable_run import read_terms_of
-from sexplang.runs.reused_run import Announcement, check_replaceable, read_replies, reuse
+from sexplang.runs.reused_run import Announcement, lock_replaceable, read_replies, reuse
 from sexplang.runtime import Refusal
 from sexplang.runtime.driver.requests import OutputLost, Performer
 from sexplang.runtime.journal.doubts import Decision
@@ -71,6 +71,9 @@ def answer(
     Raises Failed: `no-question`, `bad-answer`, `answered-already`, `run-ended`, `unknown-run`,
     `store-failed`.
     """
+    argument_checks.string("run_id", run_id)
+    if request is not None:
+        argument_checks.string("request", request)
     with _open(store) as kept:
         read = _read(given)
         said: Question = answer_question(kept, kept.find(run_id), lambda _: read, request)
@@ -84,6 +87,14 @@ def _read(given: Any) -> Value:
     except Fault as fault:
         hint = "an answer is text, a number, a truth, None, a list or a dict of them"
         raise refuse("bad-answer", str(error_of(fault).fields["message"]), hint=hint) from None
+
+
+@contextmanager
+def hold_replaced(run_id: str, store: str | os.PathLike[str]) -> Iterator[None]:
+    """Keep a run locked that a new one is to replace. Raises Failed."""
+    with _open(store) as kept:
+        lock_replaceable(kept, run_id)
+        yield
 
 
 def reuse_run(
@@ -101,8 +112,6 @@ def reuse_run(
         raise argument_checks.wrong("source", "a program; its run is in the store", program)
     with _open(store) as kept:
         run = kept.find(run_id)
-        check_replaceable(kept, run)
-        found = read_replies(kept, run)
         terms, _ = read_terms_of(run, program)
 
     def agree(announced: Announcement) -> bool:
@@ -117,6 +126,8 @@ def reuse_run(
     def with_replies(
         outcome: Outcome, performers: Mapping[str, Performer]
     ) -> Mapping[str, Performer]:
+        with _open(store) as kept:
+            found = read_replies(kept, kept.find(run.id))
         return reuse(outcome, performers, found, replay or {}, agree, admit)
 
     names = {each.name for each in program.inputs}

@@ -317,6 +317,8 @@ def begin(
             continue_waits(performers, program.passed, program.passed)
         if given.reuse is not None:
             performers = dict(given.reuse(outcome, performers))
+            if storage is not None:
+                storage.open_new()  # now it replaces the other run
     except Refusal as refusal:
         StartedRun(outcome, {}, journal, trace, storage).__exit__(None, refusal, None)
         raise Failed(refusal.error) from None

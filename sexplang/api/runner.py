@@ -350,11 +350,11 @@ def _resumption(
     changed program."""
     argument_checks.changes(changes)
     if changes is not None and changes is not False:
-        from sexplang.api.kept_runs import reuse_run
+        from sexplang.api.kept_runs import hold_replaced, reuse_run
 
         program = program_of(source, given)
         changed = reuse_run(program, run_id, store, replay, changes, given)
-        return program, changed, driving, _open_none
+        return program, changed, driving, lambda *_: hold_replaced(run_id, store)
 
     def open_kept(
         program: Program | Suspended, servers: RunServers

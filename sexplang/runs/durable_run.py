@@ -71,7 +71,7 @@ class Keeping:
     name: str
     command: Mapping[str, Any] = field(factory=dict)
     replaces: str | None = None
-    """The id of the run whose changed program this one runs."""
+    """The id of the run whose changed program this one runs. The caller has locked it."""
     on_opened: Callable[[RunStore, StoredRun], None] | None = None
     """Told the store and the new run when it is there."""
     on_failure: Callable[[Refusal], None] | None = None
@@ -91,9 +91,10 @@ def keep_run(keeping: Keeping) -> StoredJournal:
             told = dump(redact(terms.plain()) | {"run": keeping.run_id})
             header = add_checksum(told.encode("utf-8", LONE), b"")[0].decode()
             command = json.dumps(redact(dict(keeping.command)))
-            run = store.add_run(keeping.run_id, keeping.project, keeping.name, command, header)
-            if keeping.replaces is not None:
-                _replace(store, keeping.replaces, run)
+            with store.transaction():
+                run = store.add_run(keeping.run_id, keeping.project, keeping.name, command, header)
+                if keeping.replaces is not None:
+                    store.replace_run(store.find(keeping.replaces), run)
             try:
                 prune(store, keeping.days, keeping.bytes)
             except Refusal:
@@ -108,15 +109,6 @@ def keep_run(keeping: Keeping) -> StoredJournal:
         return store, run
 
     return StoredJournal(open_run, freeze_outcome, keeping.on_failure)
-
-
-def _replace(store: RunStore, replaced: str, run: StoredRun) -> None:
-    """Let a new run replace another one, or remove it."""
-    try:
-        store.replace_run(store.find(replaced), run)
-    except BaseException:
-        store.remove([run])
-        raise
 
 
 def prune(store: RunStore, days: float = DAYS, most: int = BYTES) -> int:
@@ -274,7 +266,7 @@ def resume_run(
     asked_for = () if found.cut_off else replay or {}  # a word may be of a doubt that comes later
     misfits = find_misfits([each.request for each in doubts], asked_for)
     if undecided:
-        raise refuse_doubts(store, run, undecided, misfits)
+        raise refuse_doubts(store, run, undecided, misfits, is_same)
     boot = found.boots + 1
 
     def open_run(_: Terms | None) -> tuple[RunStore, StoredRun]:
@@ -332,11 +324,15 @@ def refuse_other_questions(
     store: RunStore, run: StoredRun, asked: list[Question], outcome: Outcome
 ) -> None:
     """Raise a Refusal `journal-mismatch` for a changed program that performs something else where
-    the run waits for an answer. The same operation with other arguments is another question."""
+    the run waits for an answer. Where there is no answer yet, the same operation with other
+    arguments is another question."""
     made = {each.id: each for each in outcome.requests} if isinstance(outcome, Suspended) else {}
     for each in asked:
         now = made.get(each.request)
-        if now is None or now.operation != each.operation:
+        fits = now is not None and now.operation == each.operation
+        if each.answered is not None:
+            fits = now is not None and each.is_asked_by(now)
+        if not fits:
             got = "nothing" if now is None else _describe(now)
             was = _describe(Request(each.request, each.operation, each.arguments))
             raise refuse_changed(
@@ -352,9 +348,14 @@ def refuse_other_questions(
 
 
 def refuse_doubts(
-    store: RunStore, run: StoredRun, undecided: list[Doubt], misfits: tuple[str, ...] = ()
+    store: RunStore,
+    run: StoredRun,
+    undecided: list[Doubt],
+    misfits: tuple[str, ...] = (),
+    is_same: bool = True,
 ) -> Refusal:
-    """Return the refusal of a resumption that a person has to decide."""
+    """Return the refusal of a resumption that a person has to decide. `is_same`: the program has
+    not changed."""
     shown = "; ".join([_describe(each.request) for each in undecided[:_NAMED]])
     more = f"; and {len(undecided) - _NAMED} more" if len(undecided) > _NAMED else ""
     first = undecided[0].request.id
@@ -363,10 +364,13 @@ def refuse_doubts(
         again = f"{store.resume_command(run)} {again}"
     else:
         again, never = f'replay={{"{first}": "safe"}}', f'replay={{"{first}": "never"}}'
+    what = "this, and it may have been done"
+    if not is_same:
+        what = "something here, which may have been done; its program has changed, and now it is"
     unfit = "".join([f"; `{word}` fits no request in doubt" for word in misfits])
     return refuse(
         "in-doubt",
-        f"the run {run.id} had begun this, and it may have been done: {shown}{more}{unfit}",
+        f"the run {run.id} had begun {what}: {shown}{more}{unfit}",
         hint=f"look whether it was done. To do it again: {again}; to let it fail: {never}; "
         "for all of them write '*'",
         requests=tuple([each.request.id for each in undecided]),

@@ -40,7 +40,7 @@ def count_rows(run: StoredRun, rows: list[Row], replies: int) -> int:
     if count < replies or replies < 0:
         raise refuse(
             "no-row",
-            f"the run {run.id} has {count} replies, and not {replies}",
+            f"the run {run.id} has {count} {'reply' if count == 1 else 'replies'}, not {replies}",
             hint=f"sexplang runs show {run.id} lists them",
         )
     while at < len(rows) and rows[at].operation == CUT:

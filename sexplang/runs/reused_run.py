@@ -295,11 +295,15 @@ def _estimate(asked: list[Row], rates: Mapping[str, Any], calls: int) -> float |
     return total / len(asked) * calls
 
 
-def check_replaceable(store: RunStore, run: StoredRun) -> None:
-    """Raise a Refusal for a run that another process drives, or that was replaced already."""
-    refuse_ended(run, (REPLACED,))
-    if store.is_alive(run):
+def lock_replaceable(store: RunStore, id: str) -> StoredRun:
+    """Lock a run that another one is to replace, until the store is closed; return it. Raises a
+    Refusal for one that another process drives, or that was replaced already."""
+    run = store.find(id)
+    if not store.lock(run.id):
         raise refuse_busy(run.id)
+    run = store.find(run.id)
+    refuse_ended(run, (REPLACED,))
+    return run
 
 
 def read_replies(store: RunStore, run: StoredRun) -> StoredRows:
@@ -335,7 +339,7 @@ def reuse(
     if undecided:
         raise refuse(
             "in-doubt",
-            "the changed program does this, which may have been done before: "
+            "the changed program does this, and the old run did not do it so: "
             + ", ".join([describe_request(each) for each in undecided[:5]]),
             hint=f"perform it: {describe_decision('--again', undecided)}; let it fail: "
             f"{describe_decision('--never', undecided)}; for all of them write '*'; nothing was "
@@ -348,10 +352,13 @@ def reuse(
             "nobody has agreed to what is to be performed and paid",
             hint="type --yes too; nothing was performed",
         )
-    known = {each.id for each in (*announced.calls, *announced.acts)}
+    calls = {each.id for each in announced.calls}
+    acts = {(each.id, _question(each.operation, each.arguments)) for each in announced.acts}
 
     def admit_others(request: Request) -> None:
-        if request.id not in known:
+        is_act = request.operation != "model"
+        asked = (request.id, _question(request.operation, request.arguments)) if is_act else None
+        if not (asked in acts if is_act else request.id in calls):
             admit(request)
 
     return serve(performers, _make_pool(found.rows, performers), replay, admit_others)

@@ -283,3 +283,32 @@ def test_a_snapshot_gives_the_same_outcome_as_the_whole_journal(tmp_path, monkey
     ]
     assert [*((n,) for n in range(8)), ()] == asked
     kept.close()
+
+
+def test_a_run_that_another_one_replaces_goes_on_nowhere_else(tmp_path):
+    """While a person is asked for leave, too; its answer is used once."""
+    paid = []
+    text = "(define-effect (approve n)) (define-effect (pay n)) (pay (approve 1))"
+    given = {"store": tmp_path / "runs.db", "pause": ["approve"]}
+    given |= {"effects": {"pay": lambda said: paid.append(said) or said}}
+    sexplang.run(text, run_id="r", **given)
+    sexplang.answer("r", "yes", store=given["store"])
+
+    def agree(announcement):
+        with pytest.raises(sexplang.Failed) as busy:
+            sexplang.resume(text, "r", **given)
+        assert "run-busy" == busy.value.reason
+        return True
+
+    more = {"changes": agree, "replay": {"pay": "safe"}}
+    assert "yes" == sexplang.resume(f'(print "x") {text}', "r", **more, **given)
+    with pytest.raises(sexplang.Failed) as over:
+        sexplang.resume(text, "r", **given)
+    assert ("run-ended", ["yes"]) == (over.value.reason, paid)
+
+
+@pytest.mark.parametrize("wrong", [("accept", "r"), (5, "r")])
+def test_a_wrong_argument_is_a_type_error(store, wrong):
+    changes, id = wrong
+    with pytest.raises(TypeError):
+        sexplang.resume(STEPS, id, store=store, changes=changes)

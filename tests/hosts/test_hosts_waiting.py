@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from support.command import SEXPLANG
@@ -191,7 +192,10 @@ def test_an_edited_run_goes_on(folder):
     asked = command(folder, "runs", "resume", "r", "--accept-changes")
     assert (2, True) == (asked.returncode, 'echo $0 >>out" "3"]) as 1' in asked.stderr)
     assert ["1", "2"] == (folder / "out").read_text().split()
-    done = command(folder, "runs", "resume", "r", "--accept-changes", "--again", "*")
+    words = ("runs", "resume", "r", "--accept-changes", "--again", "*")
+    alone = command(folder, *words)
+    assert (2, True) == (alone.returncode, "not-agreed" in alone.stderr)
+    done = command(folder, *words, "--yes")
     assert "[1 3 4]\n" == done.stdout
     assert ["1", "2", "3", "4"] == (folder / "out").read_text().split()
 
@@ -336,3 +340,72 @@ def test_a_store_of_an_earlier_version_is_brought_up(parked_letter):
     assert 0 == listed(folder)[0]["open"]
     assert 3 == command(folder, "runs", "resume", "old").returncode
     assert 1 == listed(folder)[0]["open"]
+
+
+def test_a_run_is_replaced_once(parked_letter):
+    """By one of two shells, and not while another one goes on with it."""
+    folder = parked_letter
+    command(folder, "runs", "answer", "old", "yes")
+    edit(folder, '"sent"', '"posted"')
+    words = ("runs", "resume", "old", "--accept-changes", "--yes", "--again", "*")
+    with ThreadPoolExecutor() as shells:
+        ends = [*shells.map(lambda _: command(folder, *words), range(3))]
+    refused = [end.stderr for end in ends if end.returncode]
+    assert 2 == len(refused)
+    assert all("run-busy" in each or "replaced by" in each for each in refused)
+    assert ["DRAFT", "posted"] == (folder / "out").read_text().split()
+
+
+def test_a_run_that_does_nothing_more_replaces_its_run(parked_letter):
+    folder = parked_letter
+    command(folder, "runs", "answer", "old", "no")
+    (folder / "send.sexp").write_text("1")
+    done = command(folder, "runs", "resume", "old", "--accept-changes", "--yes")
+    assert "1\n" == done.stdout, done.stderr
+    assert ["done", "replaced"] == [each["state"] for each in listed(folder)]
+
+
+def test_a_kept_answer_stays_where_its_question_was_edited(parked_letter):
+    folder = parked_letter
+    command(folder, "runs", "answer", "old", "yes")
+    edit(folder, '(approve "a")', '(approve "b")')
+    assert "old cannot go on" in command(folder, "worker", "--once").stderr
+    edit(folder, '(approve "a")', '(approve "a")')
+    assert 0 == command(folder, "runs", "resume", "old").returncode
+    assert ["DRAFT", "sent"] == (folder / "out").read_text().split()
+
+
+def test_what_acts_otherwise_than_was_announced_is_asked_about(folder):
+    """The letter that was announced has the old draft."""
+    (folder / "s.json").write_text('[{"reply": "OLD"}]')
+    text = """(defatom draft (instructions "Draft."))
+        (define words (draft))
+        (raise {reason: "bug"})"""
+    (folder / "send.sexp").write_text(text)
+    words = ("--model", "scripted:s.json", "--allow-run", "sh", "--run-id", "old")
+    assert 1 == command(folder, "run", "send.sexp", *words).returncode
+    send = '(run-script "sh" ["-c" "echo $0 >>out" words])'
+    changed = text.replace('(raise {reason: "bug"})', send).replace('"Draft."', '"Draft it."')
+    (folder / "send.sexp").write_text(changed)
+    (folder / "s.json").write_text('[{"reply": "NEW"}]')
+    resume = ("runs", "resume", "old", "--accept-changes", "--again", "1")
+    asked = command(folder, *resume)
+    assert (2, True) == (asked.returncode, '"OLD"]) as 1' in asked.stderr), asked.stderr
+    assert not (folder / "out").exists()
+    done = command(folder, *resume, "--yes")
+    assert (0, "NEW") == (done.returncode, (folder / "out").read_text().strip())
+
+
+def test_words_that_exclude_one_another(parked_letter):
+    both = command(parked_letter, "runs", "resume", "old", "--again", "1", "--never", "1")
+    assert (1, True) == (both.returncode, "--again and --never both name 1" in both.stderr)
+    words = ("run", "ask.sexp", "--answers", "a.json", "--no-record")
+    assert 2 == command(parked_letter, *words).returncode
+    lost = command(parked_letter, "run", "ask.sexp", "--answers", "a.json")
+    assert (2, True) == (lost.returncode, "--answers a.json: No such file" in lost.stderr)
+
+
+def test_a_negative_number_is_an_answer(parked_letter):
+    assert 0 == command(parked_letter, "runs", "answer", "old", "-5").returncode
+    done = command(parked_letter, "runs", "resume", "old")
+    assert "held\n" == done.stdout

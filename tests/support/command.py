@@ -12,7 +12,7 @@ from fcntl import LOCK_EX, flock
 from functools import cache
 from itertools import count
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import gettempdir, mkdtemp
 
 from support.markdown import ROOT, fences
 from support.warm_client import ask
@@ -32,8 +32,11 @@ def socket_of(kind="commands"):
     `warm.py`. All workers of the tests share it; who needs it first begins it."""
     worker = os.environ.get("PYTEST_XDIST_TESTRUNUID")
     owner = os.getppid() if worker else os.getpid()
-    folder = Path(gettempdir()) / f"sexplang-tests-{worker or owner}-{kind}"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    if worker:
+        folder = Path(gettempdir()) / f"sexplang-tests-{worker}-{kind}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+    else:
+        folder = Path(mkdtemp(prefix="sexplang-tests-"))
     path = folder / "socket"
     with (folder / "lock").open("w") as lock:
         flock(lock, LOCK_EX)

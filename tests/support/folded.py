@@ -126,6 +126,7 @@ def _keep_program(store: str, name: str) -> dict[int, str]:
                 on_named=lambda *_: None,
                 tools=tools,
                 effects=used,
+                files={},
                 on_event=None,
             )
             if address is not None:

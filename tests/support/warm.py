@@ -101,11 +101,11 @@ def serve(listening, owned, command):
                 return
             if key.fileobj is listening:
                 asking, _ = listening.accept()
-                pid = begin(asking, command)
-                job = (pid, asking, os.pidfd_open(pid))
-                jobs.add(job)
-                for each in job[1:]:
-                    waits.register(each, selectors.EVENT_READ, job)
+                if pid := begin(asking, command):
+                    job = (pid, asking, os.pidfd_open(pid))
+                    jobs.add(job)
+                    for each in job[1:]:
+                        waits.register(each, selectors.EVENT_READ, job)
             elif key.data in jobs:  # not if it has ended already, seen by its other descriptor
                 jobs.remove(key.data)
                 for each in key.data[1:]:
@@ -114,8 +114,11 @@ def serve(listening, owned, command):
 
 
 def begin(asking, command):
-    """The number of the process of one command."""
+    """The number of the process of one command; 0 if whoever asked has left."""
     asked, descriptors, _, _ = socket.recv_fds(asking, 1 << 20, 3)
+    if not asked:
+        asking.close()
+        return 0
     length, _, said = asked.partition(b"\n")
     while len(said) < int(length):
         said += asking.recv(1 << 20)

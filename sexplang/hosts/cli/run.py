@@ -195,6 +195,10 @@ def perform(
         check_files(settings)
         if resume is None and settings.reuse is None:
             check_pauses(settings.pause, program)
+        if settings.answers is not None:
+            from sexplang.hosts.kept_runs.waiting_runs import read_answers
+
+            read_answers(settings.answers)
         limits = limits_of(settings, _folder(settings))
         servers = servers or servers_of(settings, _folder(settings))
     except Diagnostics as found:
@@ -247,7 +251,8 @@ def perform(
                     book = RateBook(note=notes.append)
                     is_traced = trace is not None
                     outcome = outcome_of(program, terms, limits, traced=is_traced, book=book)
-                    if is_kept and isinstance(outcome, Suspended) and not settings.no_record:
+                    is_wanted = isinstance(outcome, Suspended) or settings.reuse is not None
+                    if is_kept and is_wanted and not settings.no_record:
                         from sexplang.hosts.settings.store_options import make_storage
 
                         new = os.urandom(8).hex() if journal is None else journal.run_id
@@ -263,6 +268,10 @@ def perform(
                         book.note = storage.note
                         for note in notes:
                             storage.note(note)
+                        if settings.reuse is not None and not isinstance(outcome, Suspended):
+                            from sexplang.hosts.kept_runs.reuse import keep_new
+
+                            keep_new(storage)
                 if trace is not None:
                     trace.advance(outcome)
                 if isinstance(outcome, Suspended):
@@ -440,8 +449,9 @@ def drive_to_end(
     if settings.cache or settings.reuse is not None:
         from sexplang.hosts.kept_runs.reuse import reuse_replies
 
-        kept = None if resumed is None else resumed.storage.opened
-        prepared = reuse_replies(settings, outcome, prepared, program, kept, progress.erase)
+        is_new = resumed is None
+        reused = settings, outcome, prepared, program, storage, is_new, progress.erase
+        prepared = reuse_replies(*reused)
     more: dict[str, Any] = {
         "single_flight": settings.single_flight,
         "history": make_history(journal, storage),

@@ -11,6 +11,9 @@ from sexplang.runtime.journal.questions import Question
 SECONDS = 30
 """The time that all commands have together."""
 
+_STDERR = 2
+"""Where the output of a command goes: standard output is the program's."""
+
 _AT_ONCE = 16
 """The number of commands that run at the same time."""
 
@@ -31,7 +34,7 @@ def _begin(hook: list[str], question: Question) -> "subprocess.Popen[bytes] | No
         told.write(json.dumps(question.plain(), ensure_ascii=False).encode())
         told.seek(0)
         try:
-            return subprocess.Popen(hook, stdin=told)
+            return subprocess.Popen(hook, stdin=told, stdout=_STDERR)
         except OSError as problem:
             _warn(hook, problem.strerror or "it cannot be started")
             return None

@@ -9,6 +9,7 @@ from contextlib import suppress
 from sexplang.hosts.cli.guard import say
 from sexplang.hosts.kept_runs.stored_runs import make_diagnostic, open_runs
 from sexplang.hosts.settings.run_arguments import Settings
+from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.machine import Outcome
 from sexplang.runs.reused_run import (
     Announcement,
@@ -20,8 +21,8 @@ from sexplang.runs.reused_run import (
 )
 from sexplang.runtime.driver.requests import Performer
 from sexplang.runtime.journal.doubts import Decision
-from sexplang.runtime.journal.run_store import RunStore, StoredRun
-from sexplang.runtime.journal.stored_journal import StoredRows, read_rows
+from sexplang.runtime.journal.run_store import StoredRun
+from sexplang.runtime.journal.stored_journal import StoredJournal, StoredRows, read_rows
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.effect import Request
@@ -33,15 +34,17 @@ def reuse_replies(
     outcome: Outcome,
     performers: Mapping[str, Performer],
     program: Program,
-    kept: tuple[RunStore, StoredRun] | None,
+    storage: StoredJournal | None,
+    is_new: bool,
     clear: Callable[[], None],
 ) -> dict[str, Performer]:
-    """Return performers that serve the replies of an earlier run first. `kept` is the run itself if
-    it is resumed. `clear` takes the progress off the terminal.
+    """Return performers that serve the replies of an earlier run first. `storage` is that of the
+    run itself, which is new, or resumed. `clear` takes the progress off the terminal.
 
-    A person is asked before anything is paid or acts, unless the settings agree. Raises Diagnostics
-    if they do not.
+    A person is asked before anything is paid or acts, unless the settings agree. Then the new run
+    is kept, and replaces the earlier one. Raises Diagnostics if they do not.
     """
+    kept = None if is_new or storage is None else storage.opened
     try:
         found = _read_earlier(settings, os.path.basename(program.sources[0].name).strip("<>"))
         begun = [] if kept is None else read_rows(*kept, whole=True).rows
@@ -65,18 +68,36 @@ def reuse_replies(
     def agree(announced: Announcement) -> bool:
         if not settings.quiet:
             print(f"run {settings.run_id}: {announced.describe()}", file=sys.stderr)
-        return settings.yes or not announced.calls or _confirm("go on?")
+            for each in announced.acts[:_SHOWN]:
+                print(draw_hidden(f"  {describe_request(each)}"), file=sys.stderr)
+        is_free = not (announced.calls or announced.acts)
+        return settings.yes or is_free or _confirm("go on?")
 
     def admit(request: Request) -> None:
         clear()
-        words = f"this was not announced: {describe_request(request)}; perform it?"
+        words = f"this was not announced: {draw_hidden(describe_request(request))}; perform it?"
         if not (settings.yes or _confirm(words)):
             raise KeyboardInterrupt  # the run can be resumed
 
     try:
-        return reuse(outcome, performers, found, replay, agree, admit)
+        served = reuse(outcome, performers, found, replay, agree, admit)
     except Refusal as refusal:
         raise Diagnostics([make_diagnostic(refusal)]) from None
+    if storage is not None:
+        keep_new(storage)
+    return served
+
+
+def keep_new(storage: StoredJournal) -> None:
+    """Keep a run, which replaces an earlier one, from now on. Raises Diagnostics."""
+    try:
+        storage.open_new()
+    except Refusal as refusal:
+        raise Diagnostics([make_diagnostic(refusal)]) from None
+
+
+_SHOWN = 10
+"""Requests that act, of those that are announced."""
 
 
 def _read_earlier(settings: Settings, name: str) -> StoredRows | None:

@@ -117,7 +117,11 @@ def _show_run(run_id: str, at: int | None, store: str | None, as_json: bool) -> 
 
 @runs.command("resume", epilog=_RUNS_RESUME_EXAMPLES, short_help="Go on with a run.")
 @click.argument("run_id", metavar="[ID]", required=False)
-@click.option("--due", is_flag=True, help="All runs whose time has come, or that have an answer.")
+@click.option(
+    "--due",
+    is_flag=True,
+    help="All runs whose time has come, or that have an answer; with --json a document each.",
+)
 @click.option(
     "--again",
     multiple=True,
@@ -184,7 +188,12 @@ def _questions(run_id: str | None, store: str | None, as_json: bool) -> int:
     return list_open_questions(run_id, store, as_json=as_json)
 
 
-@runs.command("answer", epilog=_RUNS_ANSWER_EXAMPLES, short_help="Answer a question of a run.")
+@runs.command(
+    "answer",
+    epilog=_RUNS_ANSWER_EXAMPLES,
+    short_help="Answer a question of a run.",
+    context_settings={"ignore_unknown_options": True},  # -5 is an answer
+)
 @click.argument("run_id", metavar="ID")
 @click.argument("value", metavar="VALUE")
 @click.option("--request", metavar="REQUEST", help="The question, where the run has several.")

@@ -16,11 +16,12 @@ from sexplang.hosts.settings.python_options import load_files
 from sexplang.hosts.settings.run_arguments import Settings, budget_of, make_words
 from sexplang.hosts.settings.store_options import describe_cost, read_command
 from sexplang.hosts.terminal.show import draw_hidden
+from sexplang.hosts.terminal.streams import person_at
 from sexplang.machine import Limits
 from sexplang.runs.durable_run import ResumedRun, resume_run
-from sexplang.runs.reused_run import check_replaceable
+from sexplang.runs.reused_run import lock_replaceable
 from sexplang.runtime.journal.doubts import Decision
-from sexplang.runtime.journal.questions import list_questions
+from sexplang.runtime.journal.questions import close_questions, list_questions
 from sexplang.runtime.journal.run_store import (
     INTERRUPTED,
     RUNNING,
@@ -197,6 +198,10 @@ def resume(
     from sexplang.hosts.cli.run import run as run_anew
 
     replay: dict[str, Decision] = {**dict.fromkeys(again, "safe"), **dict.fromkeys(never, "never")}
+    if both := sorted({*again} & {*never}):
+        title, hint = f"--again and --never both name {both[0]}", "leave out one of them"
+        found = Diagnostics([Diagnostic("bad-input", title, hint=hint)])
+        return say_problem(found, as_json=as_json)
     try:
         store = open_runs(path)
     except (Refusal, Diagnostics) as problem:
@@ -210,7 +215,7 @@ def resume(
         settings = evolve(settings, json=as_json or settings.json, quiet=quiet)
         budget = budget_of(settings.budget) if settings.budget is not None else None
         if accepts_changes:
-            check_replaceable(store, run)
+            lock_replaceable(store, run.id)
             decided = evolve(settings, cache=False, reuse=run.id, again=again, never=never)
             decided = evolve(decided, yes=yes, store=path)
             if text is None and not settings.task:
@@ -240,17 +245,21 @@ def resume(
                 return resumed.cancel()
             if not quiet:
                 _say_resumed(resumed)
+            if person_at(sys.stdin, sys.stderr) is not None:
+                close_questions(store, run, "ask-user")
             return resumed
 
         return perform(settings, program, inputs, source, budget, shape, resume=go_on)
     except (Refusal, Diagnostics, Fault) as problem:
         status = say_problem(problem, as_json=as_json)
         if is_cancelled and not _is_about_the_run(problem):
-            say(f"to end it without its program: sexplang runs cancel {id} --force")
+            say(f"to end it as it stands, type --force too: sexplang runs cancel {id} --force")
         return status
     except OSError as problem:
-        title = f"{run.project}: {problem.strerror}"
-        return say_problem(Diagnostics([Diagnostic("file-failed", title)]), as_json=as_json)
+        title, hint = f"{run.project}: {problem.strerror}", "put the folder back where it was"
+        hint += f", or end the run: sexplang runs cancel {id} --force"
+        found = Diagnostics([Diagnostic("file-failed", title, hint=hint)])
+        return say_problem(found, as_json=as_json)
     finally:
         store.close()
 

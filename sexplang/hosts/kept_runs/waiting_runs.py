@@ -59,12 +59,15 @@ def take_answers(settings: Settings, storage: StoredJournal, performers: Perform
     while it went on. Return whether there is one. Raises Diagnostics for a file that cannot be
     read."""
     store, run = storage.opened
-    given = {} if settings.answers is None else _read_file(settings.answers)
+    given = {} if settings.answers is None else read_answers(settings.answers)
     for each in _list_open(store, run):
         named = [name for name in (each.request, each.words) if name in given]
         if named:
             _take_answer(store, run, each, value_of(given[named[0]]))
     questions = list_questions(store, run)
+    known = {name for each in questions for name in (each.request, each.words)}
+    for name in given.keys() - known:
+        print(f"note: --answers has `{draw_hidden(name)}`, which is not asked", file=sys.stderr)
     if not any(each.answered is not None and not each.is_over for each in questions):
         return False
     for performer in performers.values():
@@ -81,7 +84,7 @@ def _take_answer(store: RunStore, run: StoredRun, question: Question, given: Val
         say_problem(problem)
 
 
-def _read_file(path: str) -> dict[str, Any]:
+def read_answers(path: str) -> dict[str, Any]:
     """Return the answers in a file, by the ids of requests or the words of questions. Raises
     Diagnostics."""
     hint = 'it holds JSON: {"Send it?": "yes"}, by the words of questions or the ids of requests'
@@ -149,6 +152,7 @@ def answer_run(
             question = answer_question(store, store.find(id), read, request)
             left = len(_list_open(store, store.find(question.run)))
             how = store.resume_command(store.find(question.run))
+            is_ours = "--as-recorded" not in how
         finally:
             store.close()
     except (Refusal, Diagnostics) as problem:
@@ -160,8 +164,9 @@ def answer_run(
         print(f"answered {question.run} {question.request}{more}", file=sys.stderr)
         if not goes_on:
             part = "go on with this one alone" if left else "go on"
-            words = f"{part} with: {draw_hidden(how)}, or leave it to sexplang worker"
-            print(words, file=sys.stderr)
+            told = f"{part} with: {draw_hidden(how)}"
+            told += ", or leave it to sexplang worker" if is_ours else ""
+            print(told, file=sys.stderr)
     if not goes_on:
         return DONE
     flags = {"as_recorded": as_recorded, "as_json": as_json, "quiet": False}

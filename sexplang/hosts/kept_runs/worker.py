@@ -6,10 +6,19 @@ import sys
 import time
 from contextlib import suppress
 
-from sexplang.hosts.cli.guard import DONE
+from sexplang.hosts.cli import guard
 from sexplang.hosts.kept_runs.stored_runs import open_runs, say_problem
 from sexplang.hosts.kept_runs.waiting_runs import is_ready
-from sexplang.runtime.journal.run_store import WAITING
+from sexplang.runtime.journal.run_store import (
+    CANCELLED,
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    REPLACED,
+    RUNNING,
+    UNKEPT,
+    WAITING,
+)
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.diagnostic import Diagnostics
 
@@ -22,6 +31,7 @@ def work(path: str | None, *, as_recorded: bool, places: int, once: bool, quiet:
     until it is interrupted; with `once` until none is ready. A run that is refused is left alone.
     Return the exit status."""
     begun: dict[str, subprocess.Popen[bytes]] = {}
+    boots: dict[str, int] = {}
     refused: set[str] = set()
     options = [] if path is None else ["--store", os.path.abspath(path)]
     options += ["--as-recorded"] if as_recorded else []
@@ -32,18 +42,20 @@ def work(path: str | None, *, as_recorded: bool, places: int, once: bool, quiet:
                 for id, process in [*begun.items()]:
                     if process.poll() is not None:
                         del begun[id]
-                        is_refused = process.returncode not in _ENDS
-                        is_refused &= store.find(id).state == WAITING
-                        words = "cannot go on, and is left alone" if is_refused else "has failed"
-                        _say(f"run {id} {_ENDS.get(process.returncode, words)}", quiet)
+                        run = store.find(id)
+                        is_refused = run.state == WAITING and run.boots == boots[id]
+                        words = (
+                            "cannot go on, and is left alone" if is_refused else _ENDS[run.state]
+                        )
+                        _say(f"run {id} {words}", quiet)
                         refused |= {id} if is_refused else set()
                 waiting = [run for run in store.runs() if run.id not in {*begun, *refused}]
                 ready = [run for run in waiting if is_ready(store, run)]
                 for run in ready[::-1][: places - len(begun)]:
                     _say(f"run {run.id} goes on", quiet)
-                    begun[run.id] = _begin(run.id, options)
+                    begun[run.id], boots[run.id] = _begin(run.id, options), run.boots
                 if once and not begun:
-                    return DONE
+                    return guard.DONE
                 time.sleep(INTERVAL / 20 if begun and once else INTERVAL)
         finally:
             _end(begun)
@@ -52,7 +64,19 @@ def work(path: str | None, *, as_recorded: bool, places: int, once: bool, quiet:
         return say_problem(problem)
 
 
-_ENDS = {0: "is done", 3: "waits again"}
+_STUCK = "cannot go on, and is left alone"
+
+_ENDS = {
+    DONE: "is done",
+    WAITING: "waits again",
+    FAILED: "has failed",
+    RUNNING: "goes on in another process",
+    INTERRUPTED: "was interrupted",
+    CANCELLED: "was cancelled",
+    REPLACED: "was replaced",
+    UNKEPT: "went on without being kept",
+}
+"""What is said of a run in some state."""
 
 
 def _begin(id: str, words: list[str]) -> "subprocess.Popen[bytes]":

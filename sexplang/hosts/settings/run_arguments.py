@@ -258,8 +258,8 @@ def check_files(settings: Settings) -> None:
         if not RUN_ID.fullmatch(settings.run_id):
             title, hint = f"--run-id takes {RUN_ID_WORDS}", "for example --run-id night-12"
             raise Diagnostics([Diagnostic("bad-input", title, hint=hint)])
-    if settings.no_record and (settings.store or settings.run_id):
-        title = "--no-record keeps no run, and --store and --run-id keep one"
+    if settings.no_record and (settings.store or settings.run_id or settings.answers):
+        title = "--no-record keeps no run, and --store, --run-id and --answers are for one"
         raise Diagnostics([Diagnostic("bad-input", title, hint="leave out one of them")])
     hint = "for example --record run.jsonl --trace spans.jsonl"
     if "" in (record, trace):

@@ -50,6 +50,11 @@ class Question:
         """Whether the question waits for an answer."""
         return self.answered is None and not self.is_over
 
+    def is_asked_by(self, request: Request) -> bool:
+        """Whether a request asks this question."""
+        asked = _dump_question(request.operation, request.arguments)
+        return asked == _dump_question(self.operation, self.arguments)
+
     @property
     def words(self) -> str:
         """The question as a person reads it."""
@@ -118,6 +123,16 @@ def _dump_question(operation: str, arguments: tuple[Value, ...]) -> str:
     return dump(redact([operation, pack(arguments)]))
 
 
+def close_questions(store: RunStore, run: StoredRun, operation: str) -> None:
+    """Say that a person answers the open questions of an operation elsewhere, at a terminal."""
+    open = [each for each in list_questions(store, run) if each.is_open]
+    with explain(store.path):
+        store.db.executemany(
+            "update questions set is_over = 1 where run = ? and request = ? and answered is null",
+            [(run.n, each.request) for each in open if each.operation == operation],
+        )
+
+
 def list_questions(store: RunStore, run: StoredRun) -> list[Question]:
     """Return the questions of a run in the order of their paths, the answered ones too. Raises
     Refusal."""
@@ -163,10 +178,7 @@ def make_answer_finder(questions: Iterable[Question]) -> Callable[[Request], Que
 
     def find_answer(request: Request) -> Question | None:
         found = answered.get(request.id)
-        if found is None:
-            return None
-        asked = _dump_question(request.operation, request.arguments)
-        return found if asked == _dump_question(found.operation, found.arguments) else None
+        return found if found is not None and found.is_asked_by(request) else None
 
     return find_answer
 

@@ -232,17 +232,19 @@ class RunStore:
             self.db.execute("update runs set state = ? where n = ?", (UNKEPT, run.n))
 
     def replace_run(self, run: StoredRun, successor: StoredRun) -> None:
-        """Say that a run that can go on does so as another one. Raises a Refusal `run-busy` if a
-        process drives it."""
-        if not self.lock(run.id):
-            raise refuse_busy(run.id)
-        with explain(self.path):
-            self.db.execute(
-                "update runs set state = ?, successor = ?, ended = ? where n = ? "
-                "and state in (?, ?, ?, ?)",
-                (REPLACED, successor.id, time(), run.n, RUNNING, WAITING, INTERRUPTED, FAILED),
-            )
-        self.unlock(run.id)
+        """Say, within a transaction, that a run that can go on does so as another one, which has
+        the answers that came meanwhile. The caller has locked it."""
+        self.db.execute(
+            "update runs set state = ?, successor = ?, ended = ? where n = ? "
+            "and state in (?, ?, ?, ?)",
+            (REPLACED, successor.id, time(), run.n, RUNNING, WAITING, INTERRUPTED, FAILED),
+        )
+        self.db.execute(
+            "insert into questions (run, request, data, opened, answer, answered, is_over) "
+            "select ?, request, data, opened, answer, answered, 1 from questions "
+            "where run = ? and answered is not null and is_over = 0",
+            (successor.n, run.n),
+        )
 
     def end_waiting(self, run: StoredRun) -> None:
         """Cancel a run without its program. Raises a Refusal: `run-busy`, `run-ended`."""

@@ -116,6 +116,10 @@ class StoredJournal:
         """The store and the run. Raises Refusal."""
         return self._open()
 
+    def open_new(self) -> None:
+        """Keep the run from now on, whether or not it does anything worth it. Raises Refusal."""
+        self._open()
+
     def begin(self, terms: Terms) -> None:
         self._terms = terms
 

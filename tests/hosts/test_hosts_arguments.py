@@ -70,6 +70,7 @@ def test_options_have_one_list():
     names = {option.name for option in RUN_OPTIONS}
 
     beside = {"file", "folder", "inputs", "task", "places", "way", "models"}
+    beside |= {"headers"}  # of a configuration
     beside |= {"reuse", "again", "never", "yes"}  # of a resumption
     assert set(Settings.__annotations__) - beside == names
 

@@ -208,6 +208,23 @@ def test_a_branch_that_waits_for_another_key_is_not_woken():
     assert outcome.value[2] == ("late", {"looked": "b", "found": "of b"})
 
 
+def test_a_permit_is_for_no_branch_that_waits_for_a_key():
+    """The first job gave its permit back, was in line for it again, and left the line."""
+    text = f"""{LOOK}
+    (par (with-permit (lambda () (list (ask "x") (look "a") (late 1 (ask "z")) (look "b"))))
+         (with-permit (lambda () (ask "y")))
+         (look "a")
+         (look "b"))"""
+    outcome = begun(text, limits(1))
+    outcome = outcome.resume(named(outcome, "x").id, 1)
+    outcome = outcome.resume(named(outcome, "a").id, 1)
+    (timer,) = [each for each in outcome.requests if each.operation == "timer"]
+    outcome = outcome.resume(timer.id, None)
+    outcome = outcome.resume(named(outcome, "y").id, 1)
+
+    assert [each.arguments for each in outcome.requests] == [("b",)]
+
+
 def test_a_run_that_is_kept_goes_on_without_a_second_call(tmp_path):
     """The run ends in the midst of the second call: the first has its claim, the others wait."""
     text = """(import std/models)
@@ -223,7 +240,8 @@ def test_a_run_that_is_kept_goes_on_without_a_second_call(tmp_path):
 
 def test_a_continuation_that_is_resumed_again_changes_no_value():
     text = f"""{LOOK}
-    (handle (list (once "a" (lambda () (ask "a"))) (once "a" (lambda () 0))) ((ask key) k (append (k 1) (k 2))))"""
+    (handle (list (once "a" (lambda () (ask "a"))) (once "a" (lambda () 0)))
+      ((ask key) k (append (k 1) (k 2))))"""
 
     assert begun(text).value == (1, 1, 1, 1)
 

@@ -18,6 +18,7 @@ Bad = Callable[[str, str], Diagnostics]
 _SECRET_HEADER = re.compile(r"(?:(\S+) )?secret:(\w+)")
 """A header's value with a credential: `secret:NAME`, or `Bearer secret:NAME` with any scheme."""
 
+_HOST = re.compile(r"([\w.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.ASCII | re.I)
 _HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 _HEADER_VALUE = re.compile(r"[ -~]*")
 _OWN = frozenset(("host", "connection", "content-length", "transfer-encoding", "accept-encoding"))
@@ -67,8 +68,12 @@ def _headers_for(host: str, given: Any) -> dict[str, str]:
         title = f"the headers for `{host}` cannot be used: {why}"
         return Diagnostics([Diagnostic("bad-configuration", title, hint=hint)])
 
+    if not _HOST.fullmatch(host):
+        raise bad("it is no host", "write HOST or HOST:PORT, such as example.org")
     if not isinstance(given, Mapping) or not all(isinstance(each, str) for each in given.values()):
         raise bad("they are no table of texts", 'write {Authorization = "Bearer secret:NAME"}')
+    if len({header.lower() for header in given}) < len(given):
+        raise bad("a header stands there twice", "leave out one of them")
     for header in given:
         if header.lower() in _OWN:
             raise bad(f"`{header}` belongs to the connection", "leave it out")

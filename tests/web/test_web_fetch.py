@@ -400,7 +400,8 @@ def test_nothing_is_reached_without_a_permission():
         sexplang.run(f'(attempt (fetch "{server.url}/"))(fetch "{server.url}/")')
 
     assert failed.value.error.fields["reason"] == "net-denied"
-    assert failed.value.error.fields["hint"] == "allow it with --allow-net 127.0.0.1"
+    port = server.url.rpartition(":")[2]
+    assert failed.value.error.fields["hint"] == f"allow it with --allow-net 127.0.0.1:{port}"
     assert server.asked == []
 
 

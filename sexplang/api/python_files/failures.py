@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator
 from functools import wraps
 from typing import Any
 
+from sexplang.guards.interrupt import GraceOver
 from sexplang.guards.secrets import redact_text
 from sexplang.machine import Failed
 from sexplang.runtime import Refusal
@@ -14,6 +15,23 @@ from sexplang.terms.values.value import Fault
 
 LONGEST = 2_000
 """The characters of an exception that are shown."""
+
+
+_STOPS = (KeyboardInterrupt, GraceOver)
+"""Exceptions that end the run, whatever it calls."""
+
+
+def _is_cancellation(error: BaseException) -> bool:
+    """Whether the run has cancelled a call that waits. A function may also raise the exception by
+    itself."""
+    if isinstance(error, Exception | SystemExit):
+        return False
+    from asyncio import CancelledError, current_task
+
+    if not isinstance(error, CancelledError):
+        return True  # trio's own
+    task = current_task()
+    return task is None or task.cancelling() > 0
 
 
 def line_of(error: BaseException, file: str) -> int | None:
@@ -60,9 +78,9 @@ def with_places(function: Callable[..., Any], name: str, file: str) -> Callable[
     def call(*arguments: Any, **named: Any) -> Any:
         try:
             made = function(*arguments, **named)
-        except (Failed, Fault, Refusal):
+        except (Failed, Fault, Refusal, *_STOPS):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise explain(error) from error
         return AwaitableCall(made, explain) if hasattr(made, "__await__") else made
 
@@ -80,9 +98,11 @@ class AwaitableCall:
     def __await__(self) -> Generator[Any, Any, Any]:
         try:
             return (yield from self._made.__await__())
-        except (Failed, Fault, Refusal):
+        except (Failed, Fault, Refusal, GeneratorExit, *_STOPS):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            if _is_cancellation(error):
+                raise
             raise self._explain(error) from error
 
     def close(self) -> None:

@@ -54,9 +54,9 @@ def replace_passage(data: bytes, old: str, new: str, path: str) -> bytes:
     """Return the bytes of a file with a passage replaced. Raises Refusal `edit-failed` if it does
     not stand there once."""
     passage = old.encode()
-    count = data.count(passage)
-    if not passage or count != 1:
-        found = f"stands {count:,} times in" if passage and count else "does not stand in"
+    at = data.find(passage) if passage else -1
+    if at < 0 or data.find(passage, at + 1) >= 0:
+        found = "does not stand in" if at < 0 else "stands more than once in"
         raise refuse(
             "edit-failed",
             f"the passage {found} {path}: one that stands there once is replaced",

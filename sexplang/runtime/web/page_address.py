@@ -66,11 +66,12 @@ def read_address(text: str, permissions: Permissions, before: URL | None = None)
         raise _refuse_address("it has a user or a password in it, which only a person gives")
     found = PageAddress(url.copy_with(fragment=None), host, port)
     if not set(found.names) & set(permissions.net):
+        shown = host if port == _PORTS[url.scheme] else f"{host}:{port}"
         way = "" if before is None else f", where {before.host} leads"
         raise refuse(
             "net-denied",
-            f"{host} may not be reached{way}",
-            hint=f"allow it with --allow-net {shlex.quote(host)}",
+            f"{shown} may not be reached{way}",
+            hint=f"allow it with --allow-net {shlex.quote(shown)}",
             host=host,
         )
     return found

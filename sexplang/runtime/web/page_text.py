@@ -24,6 +24,9 @@ _UNFIT = frozenset(
 )
 """Codecs of Python that are no encodings of pages."""
 
+_MARKLESS = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+"""What an encoding is where no mark says the order of its bytes."""
+
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 
@@ -67,8 +70,12 @@ def read_text(body: Body, content_type: str, host: str) -> str:
     if not named and not _TEXTS.fullmatch(kind):
         return _read_strictly(data, kind, host, body.truncated)
     encoding = named or _find_encoding(rest, data)
+    encoding = _MARKLESS.get(encoding, encoding)
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
-    return decoder.decode(data, final=not body.truncated)
+    try:
+        return decoder.decode(data, final=not body.truncated)
+    except UnicodeError:
+        raise refuse("not-text", f"what {host} sends is no {encoding}", host=host) from None
 
 
 def _find_encoding(rest: str, data: bytes) -> str:

@@ -174,7 +174,7 @@ HOST_OPERATIONS: dict[str, HostOperation] = {
             "url:address",
             "asks",
             "safe",
-            'A page as a table: (get (fetch "https://example.org/") "text").',
+            'A page as a table: (fetch "https://example.org/").',
             right="net",
             text=(0,),
         ),

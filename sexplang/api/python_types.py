@@ -175,7 +175,8 @@ class Parameters:
         ):
             return inputs
         _check(inputs, self.schema)
-        made = {name for name in inputs if makes_instances(self.hints.get(name))}
+        hints = {name: self.hints.get(name) for name in inputs}
+        made = {name for name, each in hints.items() if each is int or makes_instances(each)}
         return {
             name: instance_of(self.hints[name], data) if name in made else data
             for name, data in inputs.items()
@@ -211,6 +212,8 @@ def instance_of(hint: Any, data: Any) -> Any:
         return _instance(hint, data)
     except (TypeError, ValueError) as why:  # pydantic's ValidationError is a ValueError
         raise WrongData(str(why)) from why
+    except (Exception, SystemExit) as why:  # the code of a class
+        raise WrongData(f"{type(why).__name__}: {why}") from why
 
 
 def _instance(hint: Any, data: Any) -> Any:

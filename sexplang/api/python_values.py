@@ -12,6 +12,7 @@ from sexplang.api.python_arguments import converter_of
 from sexplang.guards.secrets import conceal, look, redact, redact_text
 from sexplang.machine import Done, Failed, Outcome, Suspended
 from sexplang.runtime import Refusal
+from sexplang.runtime.driver.cleanup import await_whole
 from sexplang.runtime.driver.requests import close_awaitable
 from sexplang.terms.classes.node import field, fields, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
@@ -292,7 +293,7 @@ class AsyncReply:
 
     def __await__(self) -> Generator[Any, Any, Value]:
         try:
-            return self._made((yield from self._reply.__await__()))
+            return self._made((yield from await_whole(self._reply).__await__()))
         except Failed as failed:
             raise Refusal(failed.error) from None
 

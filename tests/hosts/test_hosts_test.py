@@ -11,6 +11,7 @@ from support.markdown import ROOT, fences
 
 from sexplang.hosts.terminal.show import show
 from sexplang.hosts.testing import collect, run_test
+from sexplang.hosts.testing.samples import Account, sample
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
 
@@ -391,6 +392,22 @@ def test_a_budget_ends_the_samples(tmp_path):
     assert 1 == done.returncode
     assert "0 of 0" in done.stdout
     assert "the budget is spent: calls" in done.stdout
+
+
+def test_samples_that_ended_are_reported_after_an_interruption():
+    """The one that it cuts off counts not."""
+    text = '(defatom a (instructions "A")) (test "a" (a)) (test "b" (a))'
+    asked = []
+
+    def answer(request):
+        asked.append(request)
+        if len(asked) == 4:
+            raise KeyboardInterrupt
+        return "b"
+
+    account = Account({}, lambda *_: 0.0)
+    rates, is_cut = sample(collect(Source("some.test.sexp", text)), 9, answer, account)
+    assert ([2, 1], True) == ([len(rate.results) for rate in rates], is_cut)
 
 
 @pytest.mark.parametrize(

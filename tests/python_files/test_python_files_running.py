@@ -458,3 +458,64 @@ def test_a_program_of_a_model_imports_no_python(home):
     assert "refused" == _run(plan.format('(perform note \\"a\\")', ""))
     assert "done" == _run(plan.format('(perform note \\"a\\")', "allow: ['note]"))
     assert os.path.exists("tools.py")
+
+
+LATE = """
+import asyncio
+from dataclasses import dataclass
+done = []
+@operation
+async def slow():
+    try:
+        await asyncio.sleep(30)
+    finally:
+        await asyncio.sleep(0.01)
+        done.append("cleaned")
+@operation
+def list_done(): return done
+@operation
+async def cut(): raise asyncio.CancelledError
+@operation
+def sync_cut(): raise asyncio.CancelledError
+@primitive
+def pure_cut(): raise GeneratorExit
+@dataclass
+class Odd:
+    a: int
+    def __post_init__(self): self.b = {}["tea"]
+@primitive
+def odd(value: Odd): return 1
+@dataclass
+class Leaving:
+    a: int
+    def __post_init__(self): raise SystemExit(9)
+@operation
+def leaving(value: Leaving): return 1
+@operation
+def count(n: int): return [*range(n)]
+"""
+
+
+def test_a_function_that_is_cancelled_cleans_up(home):
+    """It is told once, and may wait in its `finally`."""
+    _write(home, LATE)
+
+    assert ["cleaned"] == _run(
+        "(begin (attempt (with-timeout 0.2 (slow)) nil) (sleep 0.3) (list_done))"
+    )
+
+
+@pytest.mark.parametrize("name", ["cut", "sync_cut", "pure_cut"])
+def test_an_exception_that_ends_other_code_is_a_failure(home, name):
+    _write(home, LATE)
+
+    assert "python-failed" == _run(f"(try ({name}) (catch (e) e.reason))")
+
+
+def test_the_code_of_a_class_fails(home):
+    """Where the arguments are made instances."""
+    _write(home, LATE)
+
+    assert "type-misfit" == _run("(try (odd {a: 1}) (catch (e) e.reason))")
+    assert "type-misfit" == _run("(try (leaving {a: 1}) (catch (e) e.reason))")
+    assert [0, 1, 2] == _run("(count 3.0)")

@@ -51,8 +51,11 @@ def test(
     ]
     answer = live(model) if samples is not None else None
     if account is not None and answer is not None and samples is not None:
-        rates = list(sample(chosen, samples, answer, account))
-        return _report_rates(rates, broken, at_least, account, as_json)
+        rates, is_cut = sample(chosen, samples, answer, account)
+        status = _report_rates(rates, broken, at_least, account, as_json)
+        if is_cut:
+            raise KeyboardInterrupt
+        return status
     results = list(_run(chosen, dots=sys.stderr.isatty() and not as_json))
     failed = [each for each in results if not each.is_success]
     seconds = perf_counter() - since
@@ -107,6 +110,7 @@ def _report_rates(
             "errors": [each.plain() for each in broken],
             "passed": len(rates) - len(failed),
             "failed": len(failed),
+            "seconds": round(sum(sample.seconds for each in rates for sample in each.results), 6),
             "usage": account.plain(),
         }
         print(json.dumps(found, ensure_ascii=False))

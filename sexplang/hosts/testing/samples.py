@@ -1,7 +1,7 @@
 """Samples: each test is run many times against a model, and its rate of success is reported."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any
 
@@ -130,12 +130,15 @@ def wilson(passed: int, count: int) -> tuple[float, float]:
     return max(0.0, low), min(1.0, high)
 
 
-def sample(tests: list[Test], count: int, answer: Live, account: Account) -> Iterator[Rate]:
+def sample(
+    tests: list[Test], count: int, answer: Live, account: Account
+) -> tuple[list[Rate], bool]:
     """Run each test `count` times, all of them once before any is run again, until the budget is
-    spent. Yield the rates in the order of the tests. A test that asks no model is run once."""
+    spent or Ctrl-C. Return the rates in the order of the tests, and whether it was Ctrl-C. A test
+    that asks no model is run once."""
     results: list[list[Result]] = [[] for _ in tests]
     asking = [True] * len(tests)
-    answering = account.count_calls(answer)
+    answering, is_cut = account.count_calls(answer), False
     try:
         for _ in range(count):
             for at, each in enumerate(tests):
@@ -145,5 +148,7 @@ def sample(tests: list[Test], count: int, answer: Live, account: Account) -> Ite
                     asking[at] = account.calls > before
     except BudgetSpent:
         pass
-    for each, found in zip(tests, results, strict=True):
-        yield Rate(each, tuple(found))
+    except KeyboardInterrupt:
+        is_cut = True
+    rates = [Rate(each, tuple(found)) for each, found in zip(tests, results, strict=True)]
+    return rates, is_cut

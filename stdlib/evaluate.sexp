@@ -27,8 +27,8 @@
 ; A score: whether the value is that of a column.
 (define (same-as column) (lambda (value row) (equal? value (get row column))))
 
-; The rows of a report, for `markdown-table` and `csv-string`: the columns of the data set, then
-; `value`, `score` and `error`.
+; The rows of a report, for `markdown-table` and `csv-string`: the columns of the data set and
+; `value`, `score` and `error`, which replace columns of these names.
 (define (result-rows report)
   (map (lambda (each)
          (bind columns (if (table? each.row) each.row {row: each.row}))

@@ -304,6 +304,8 @@ TEA = "Grüner Tee"
         (TEA.encode(), {"content_type": "text/plain; charset=zip"}, TEA),
         (TEA.encode("utf-8-sig"), {"content_type": "text/plain; charset=latin-1"}, TEA),
         (TEA.encode("utf-16"), {"content_type": "text/html"}, TEA),
+        (TEA.encode("utf-16-le"), {"content_type": "text/html; charset=utf-16"}, TEA),
+        (TEA.encode("utf-32"), {"content_type": "text/html"}, TEA),
         (
             f'<meta charset="windows-1252">{TEA}'.encode("cp1252"),
             {"content_type": "text/html"},

@@ -27,7 +27,12 @@ _UNFIT = frozenset(
 _MARKLESS = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 """What an encoding is where no mark says the order of its bytes."""
 
-_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe\0\0", "utf-32-le"),  # before the mark that it begins with
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
 
 
 @frozen

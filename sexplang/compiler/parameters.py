@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sexplang.compiler.compilation import Lowering, Place, Signature
 from sexplang.compiler.forms.patterns import (
@@ -20,10 +20,12 @@ from sexplang.terms.core import CallPrimitive, Const, Core, Let, Local
 from sexplang.terms.diagnostic import Edit
 from sexplang.terms.form import MARK, Form, ListForm, Literal, Name, VectorForm, source_name
 from sexplang.terms.program import Function, Parameter
-from sexplang.terms.schemas import Schema
 from sexplang.terms.source import Span
 from sexplang.terms.values.abbreviation import excerpt
 from sexplang.terms.values.boundary import value_of
+
+if TYPE_CHECKING:
+    from sexplang.terms.schemas import Schema
 
 Body = Callable[[Lowering, tuple[Form, ...], int, Span], Any]
 
@@ -35,7 +37,7 @@ class DraftParameter:
     target: Form
     default: Form | None = None
     type: Form | None = None
-    schema: Schema | None = None
+    schema: "Schema | None" = None
     """The type of a tool's parameter, as it is written and as a JSON Schema."""
     doc: str = ""
 

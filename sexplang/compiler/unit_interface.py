@@ -4,7 +4,7 @@ What it imports and declares is bound before the rest is compiled.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from sexplang.compiler.compilation import (
     Binding,
@@ -29,10 +29,12 @@ from sexplang.terms.form import MARK, Form, ListForm, Literal, Name, VectorForm
 from sexplang.terms.form import Label as LabelForm
 from sexplang.terms.program import Export, Function, Input, InputType, is_of_type
 from sexplang.terms.source import Made, Source, Span
-from sexplang.terms.template import Template
 from sexplang.terms.texts.nearest import did_you_mean
 from sexplang.terms.values.boundary import value_of
 from sexplang.terms.values.value import Operation, Task, Value
+
+if TYPE_CHECKING:
+    from sexplang.terms.template import Template
 
 Load = Callable[[str, Span], Mapping[str, Export]]
 
@@ -320,7 +322,7 @@ def find_validators(c: Lowering, tasks: Iterable[Task]) -> dict[Task, Function]:
     return found
 
 
-def flaw_of_validator(template: Template, shape: Any) -> Diagnostic | None:
+def flaw_of_validator(template: "Template", shape: Any) -> Diagnostic | None:
     """Return the diagnostic for a value that cannot judge the answers of a task."""
     named = template.validate
     assert named is not None

@@ -25,7 +25,6 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label, diagnose
 from sexplang.terms.form import Form
 from sexplang.terms.model.roles import Models
 from sexplang.terms.program import Export, Function, Program, Unit
-from sexplang.terms.python_file import PythonFile
 from sexplang.terms.source import Source, Span
 from sexplang.terms.task import TaskSystem
 from sexplang.terms.texts.nearest import did_you_mean
@@ -35,6 +34,7 @@ from sexplang.terms.values.value import Fault, Operation, Primitive, Procedure, 
 if TYPE_CHECKING:
     from sexplang.analysis import Report
     from sexplang.pipeline.template_files import TemplateCalls
+    from sexplang.terms.python_file import PythonFile
     from sexplang.terms.template import Template, TemplateNode
 
 
@@ -71,7 +71,7 @@ class Builder:
 
     plan: Any = None
     """A function of operations to the maker of programs from a model's text, for `eval-plan`."""
-    python: list[PythonFile] = field(factory=list)
+    python: "list[PythonFile]" = field(factory=list)
     """The Python files that are imported."""
     imports: bool = True
     """Whether the program may import standard modules: a plan sees the prelude alone."""

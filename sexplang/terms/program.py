@@ -1,15 +1,17 @@
 """Programs: functions, units and exports."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from sexplang.terms.classes.node import field, frozen, node
 from sexplang.terms.core import Core
-from sexplang.terms.python_file import PythonFile
-from sexplang.terms.schemas import Schema
 from sexplang.terms.source import Source, Span, relative_name
 from sexplang.terms.values.text import text
 from sexplang.terms.values.value import Operation, Procedure, Task, Value
+
+if TYPE_CHECKING:
+    from sexplang.terms.python_file import PythonFile
+    from sexplang.terms.schemas import Schema
 
 
 @node(eq=False)
@@ -19,7 +21,7 @@ class Parameter:
     name: str
     """As calls name it; of a pattern its text and a mark, which no call can give."""
     default: Core | None = None
-    schema: Schema | None = None
+    schema: "Schema | None" = None
     """The type of a tool's parameter."""
     doc: str = ""
 
@@ -207,7 +209,7 @@ class Program:
     """The primitives and prelude functions, by name."""
     tools: Mapping[str, Function] = field(factory=dict)
     """The documented functions that models may have as tools, by tool name."""
-    python: tuple[PythonFile, ...] = ()
+    python: "tuple[PythonFile, ...]" = ()
     """The Python files that it imports."""
     validators: Mapping[Task, Function] = field(factory=dict)
     """The functions that judge the answers of tasks."""

@@ -20,8 +20,10 @@
     (attempt (begin
                (bind value (f row))
                {value: value score: (_number (score value row))})))
-  (if (failed? found)
-      {row: row value: nil score: 0 error: found.notes.error.message}
+  (bind error (when (failed? found) found.notes.error))
+  (when (member? error.reason ["wrong-arity" "not-a-function"]) (raise error)) ; of the program
+  (if error
+      {row: row value: nil score: 0 error: error.message}
       {row: row value: found.value score: found.score error: nil}))
 
 ; A score: whether the value is that of a column.

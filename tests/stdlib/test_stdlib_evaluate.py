@@ -127,3 +127,9 @@ def test_a_tool_that_is_not_allowed_is_not_called():
     assert value == "no"
     assert told[1][0]["is_error"]
     assert "pay is not for you: 99" in told[1][0]["content"]
+
+
+def test_a_mistake_of_the_program_is_no_failed_row():
+    with pytest.raises(sexplang.Failed) as failed:
+        sexplang.run("(import std/evaluate) (evaluate (lambda () 1) [1 2] (lambda (value row) 1))")
+    assert "wrong-arity" == failed.value.reason

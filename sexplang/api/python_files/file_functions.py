@@ -110,13 +110,16 @@ def _check(function: Function, file: PythonFile, declared: PythonFunction) -> Pa
     except (TypeError, ValueError) as error:
         raise _mismatch(file, declared, f"its signature cannot be read: {error}") from None
     except Diagnostics as found:
-        raise _mismatch(file, declared, found.diagnostics[0].title) from None
+        first = found.diagnostics[0]
+        raise _mismatch(file, declared, first.title, first.hint) from None
     if {each.name for each in declared.params} != set(given):
         raise _mismatch(file, declared, "it has other parameters when the file has run")
     return params
 
 
-def _mismatch(file: PythonFile, declared: PythonFunction, why: str) -> Diagnostics:
+def _mismatch(
+    file: PythonFile, declared: PythonFunction, why: str, hint: str | None = None
+) -> Diagnostics:
     labels = [Label(declared.name_span)]
     labels += [] if file.imported is None else [Label(file.imported, "imported here")]
     return Diagnostics(
@@ -125,7 +128,8 @@ def _mismatch(file: PythonFile, declared: PythonFunction, why: str) -> Diagnosti
                 "bad-function",
                 f"`{declared.name}` of {file.source.name} cannot be used: {why}",
                 tuple(labels),
-                hint="a `def` under the decorator is what a program calls: change nothing later",
+                hint=hint
+                or "a `def` under the decorator is what a program calls: change nothing later",
             )
         ]
     )

@@ -21,7 +21,7 @@
                (bind value (f row))
                {value: value score: (_number (score value row))})))
   (bind error (when (failed? found) found.notes.error))
-  (when (member? error.reason ["wrong-arity" "not-a-function"]) (raise error)) ; of the program
+  (when (member? error.reason ["wrong-arity" "not-a-function"]) (raise error))  ; of the program
   (if error
       {row: row value: nil score: 0 error: error.message}
       {row: row value: found.value score: found.score error: nil}))

@@ -10,6 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from support.command import SEXPLANG
 
+import sexplang
+from sexplang.runtime.journal.questions import close_questions
+from sexplang.runtime.journal.run_store import RunStore, open_store
+
 ASK = '(define-effect (approve what)) [(ask-user "Send it?" ["yes" "no"]) (approve {sum: 3})]'
 WRITE = """
 (define-effect (approve n))
@@ -409,3 +413,29 @@ def test_a_negative_number_is_an_answer(parked_letter):
     assert 0 == command(parked_letter, "runs", "answer", "old", "-5").returncode
     done = command(parked_letter, "runs", "resume", "old")
     assert "held\n" == done.stdout
+
+
+def test_what_is_asked_at_a_terminal_is_not_answered_from_elsewhere(folder):
+    parked(folder)
+    store = open_store(str(folder / "runs.db"))
+    close_questions(store, store.find("r"), "ask-user")
+    store.close()
+    refused = command(folder, "runs", "answer", "r", "yes")
+    assert (1, True) == (refused.returncode, "no-question" in refused.stderr)
+    asked = command(folder, "runs", "resume", "r")  # without a terminal it is asked again
+    assert (3, True) == (asked.returncode, "Send it?" in asked.stderr)
+    assert 0 == command(folder, "runs", "answer", "r", "yes").returncode
+
+
+def test_a_run_is_added_and_replaces_another_at_once(parked_letter, monkeypatch):
+    """Or neither, where the process ends between the two."""
+    store = parked_letter / "runs.db"
+    text = (parked_letter / "send.sexp").read_text()
+    program = f"{text} 1"
+    monkeypatch.setattr(RunStore, "replace_run", lambda *_: os._exit(9))
+    if not (child := os.fork()):
+        given = {"pause": ["approve"], "changes": True, "replay": {"*": "safe"}}
+        sexplang.resume(program, "old", store=store, **given)
+        os._exit(0)
+    assert 9 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert ["waiting"] == [each["state"] for each in listed(parked_letter)]

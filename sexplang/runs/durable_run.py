@@ -37,10 +37,10 @@ from sexplang.runtime.journal.run_store import (
     WAITING,
     RunStore,
     StoredRun,
+    check_not_ended,
     explain,
     open_store,
     refuse_busy,
-    refuse_ended,
 )
 from sexplang.runtime.journal.stored_journal import StoredJournal, StoredRows, read_rows
 from sexplang.runtime.models import is_scripted
@@ -236,7 +236,7 @@ def resume_run(
     if not store.lock(run.id):
         raise refuse_busy(run.id)
     run = store.find(run.id)
-    refuse_ended(run, (DONE, CANCELLED, REPLACED))
+    check_not_ended(run, (DONE, CANCELLED, REPLACED))
     if run.state == UNKEPT:
         raise refuse(
             "not-kept",
@@ -259,7 +259,7 @@ def resume_run(
     open = [each for each in asked if not each.is_over] if run.state == WAITING else []
     outcome = _compute_begun(outcome, found, {each.request for each in open})
     if not is_same:
-        refuse_other_questions(store, run, open, outcome)
+        check_questions(store, run, open, outcome)
     requests = outcome.requests if isinstance(outcome, Suspended) else ()
     doubts = find_doubts(requests, found.open, replay or {}, declared or {})
     undecided = [each for each in doubts if each.decision == "ask"]
@@ -320,7 +320,7 @@ _MAX_SLICES = 100_000
 """Bound of the slices after which a request that had begun is looked for no longer."""
 
 
-def refuse_other_questions(
+def check_questions(
     store: RunStore, run: StoredRun, asked: list[Question], outcome: Outcome
 ) -> None:
     """Raise a Refusal `journal-mismatch` for a changed program that performs something else where
@@ -358,8 +358,9 @@ def refuse_doubts(
     not changed."""
     shown = "; ".join([_describe(each.request) for each in undecided[:_NAMED]])
     more = f"; and {len(undecided) - _NAMED} more" if len(undecided) > _NAMED else ""
-    first = undecided[0].request.id
-    again, never = (describe_decision(word, undecided) for word in ("--again", "--never"))
+    ids = [each.request.id for each in undecided]
+    first = ids[0]
+    again, never = (describe_decision(word, ids) for word in ("--again", "--never"))
     if run.has_command:
         again = f"{store.resume_command(run)} {again}"
     else:
@@ -373,14 +374,13 @@ def refuse_doubts(
         f"the run {run.id} had begun {what}: {shown}{more}{unfit}",
         hint=f"look whether it was done. To do it again: {again}; to let it fail: {never}; "
         "for all of them write '*'",
-        requests=tuple([each.request.id for each in undecided]),
+        requests=tuple(ids),
     )
 
 
-def describe_decision(word: str, undecided: Sequence[Doubt | Request]) -> str:
+def describe_decision(word: str, ids: Sequence[str]) -> str:
     """Return the options that decide on requests: `--again 1 --again 3`."""
-    requests = [each.request if isinstance(each, Doubt) else each for each in undecided]
-    return " ".join([f"{word} {each.id}" for each in requests[:_TYPED]])
+    return " ".join([f"{word} {id}" for id in ids[:_TYPED]])
 
 
 _TYPED = 4

@@ -22,7 +22,7 @@ from sexplang.runtime.journal.run_store import (
     explain,
 )
 from sexplang.runtime.journal.stored_journal import NO_REPLIES, StoredJournal, read_rows
-from sexplang.runtime.refusal import refuse
+from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.json.tagged import dump, load, pack
 from sexplang.terms.program import Program
@@ -94,9 +94,9 @@ def find_outcome(
     """
     terms, found = read_header(run, program), read_rows(store, run)
     before = found.replies - sum(row.operation not in NO_REPLIES for row in found.rows)
-    if found.snapshot is not None and before <= replies:
+    if found.snapshot is not None and before <= replies <= found.replies:
         # A snapshot is a cache: one that fails in any way is dropped.
-        with suppress(Fault, Failed):
+        with suppress(Fault, Failed, Refusal):
             rows = found.rows[: count_rows(run, found.rows, replies - before)]
             thawed = assembly.thaw(
                 program,
@@ -210,10 +210,10 @@ def _copy(source: RunStore, run: StoredRun, target: RunStore, owner: str | None)
             )
         target.db.execute(
             "update runs set state = ?, began = ?, ended = ?, replies = ?, tokens = ?, boots = ?, "
-            "error = ?, due = ? where n = ?",
+            "error = ?, due = ?, value = ?, successor = ? where n = ?",
             (
                 *(state, run.began, run.ended, run.replies, run.tokens, run.boots),
-                *(run.error, run.due, made.n),
+                *(run.error, run.due, run.value, run.successor, made.n),
             ),
         )
     target.unlock(run.id)

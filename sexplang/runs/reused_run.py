@@ -14,18 +14,18 @@ from sexplang.machine import Outcome, Suspended, state_of
 from sexplang.runs.durable_run import describe_decision
 from sexplang.runtime.driver.requests import Performer, RetriedReply
 from sexplang.runtime.driver.waits import Paused
-from sexplang.runtime.journal.doubts import Decision, decide
+from sexplang.runtime.journal.doubts import Decision, decide, make_doubt_error
 from sexplang.runtime.journal.questions import list_questions
 from sexplang.runtime.journal.rows import Row, digest
 from sexplang.runtime.journal.run_store import (
     REPLACED,
     RunStore,
     StoredRun,
+    check_not_ended,
     refuse_busy,
-    refuse_ended,
 )
 from sexplang.runtime.journal.stored_journal import NO_REPLIES, StoredRows, read_rows
-from sexplang.runtime.refusal import Refusal, make_task_failure, refuse
+from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.effect import Request
 from sexplang.terms.host.host_operations import SHOWN, find_operations
@@ -238,13 +238,10 @@ def _is_refused(
 
 def make_unserved_error(request: Request) -> Refusal:
     """Return the error of a request that the earlier run did not make, and a person refuses."""
-    operation = request.operation
-    return make_task_failure(
-        "in-doubt",
-        "in-doubt",
-        f"`{operation}` as {request.id} is not served by the earlier run, and is not to be done",
-        hint="to perform it after all, resume the new run",
-        operation=operation,
+    return make_doubt_error(
+        request,
+        f"as {request.id} is not served by the earlier run, and is not to be done",
+        "to perform it after all, resume the new run",
     )
 
 
@@ -302,7 +299,7 @@ def lock_replaceable(store: RunStore, id: str) -> StoredRun:
     if not store.lock(run.id):
         raise refuse_busy(run.id)
     run = store.find(run.id)
-    refuse_ended(run, (REPLACED,))
+    check_not_ended(run, (REPLACED,))
     return run
 
 
@@ -314,7 +311,8 @@ def read_replies(store: RunStore, run: StoredRun) -> StoredRows:
         del found.rows[-1]
     taken = {row.id for row in found.rows}
     for each in list_questions(store, run):
-        if each.answered is not None and not each.is_over and each.request not in taken:
+        if each.is_answered and each.request not in taken:
+            assert each.answered is not None
             given = each.arguments, each.answer, False, SERVED, each.opened, each.answered
             found.rows.append(Row(each.request, each.operation, *given))
     return found
@@ -337,14 +335,15 @@ def reuse(
     announced = announce(outcome, found.rows, performers, found.rates, replay)
     undecided = [each for each in announced.acts if decide(each, replay, {}) == "ask"]
     if undecided:
+        ids = [each.id for each in undecided]
         raise refuse(
             "in-doubt",
             "the changed program does this, and the old run did not do it so: "
             + ", ".join([describe_request(each) for each in undecided[:5]]),
-            hint=f"perform it: {describe_decision('--again', undecided)}; let it fail: "
-            f"{describe_decision('--never', undecided)}; for all of them write '*'; nothing was "
+            hint=f"perform it: {describe_decision('--again', ids)}; let it fail: "
+            f"{describe_decision('--never', ids)}; for all of them write '*'; nothing was "
             "performed",
-            requests=tuple([each.id for each in undecided]),
+            requests=tuple(ids),
         )
     if not agree(announced):
         raise refuse(

@@ -43,22 +43,23 @@ def refuse(category: str, content: str) -> Fault:
 
 def misfit(problem: str, content: str, details: dict[str, Value]) -> Fault:
     """Return the failure of a final reply that does not have the declared output format."""
-    return _failure(
-        "output_format_failure",
-        f"the task's output format is not met: {problem}",
-        "loosen the schema, or show the model an example of what you expect",
-        **{"expectedType": None, "actualType": None, **details},
-        originalOutput=content,
-        content=content,
-    )
+    message = f"the task's output format is not met: {problem}"
+    hint = "loosen the schema, or show the model an example of what you expect"
+    return _reject(message, hint, content, details)
 
 
 def reject_answer(problem: str, content: str, details: dict[str, Value]) -> Fault:
     """Return the failure of a final answer that the task's validator does not take."""
+    message = f"the task's answer is not valid: {problem}"
+    hint = "say in the instructions what a good answer has, or loosen the validator"
+    return _reject(message, hint, content, details)
+
+
+def _reject(message: str, hint: str, content: str, details: dict[str, Value]) -> Fault:
     return _failure(
         "output_format_failure",
-        f"the task's answer is not valid: {problem}",
-        "say in the instructions what a good answer has, or loosen the validator",
+        message,
+        hint,
         **{"expectedType": None, "actualType": None, **details},
         originalOutput=content,
         content=content,

@@ -439,3 +439,11 @@ def test_a_run_is_added_and_replaces_another_at_once(parked_letter, monkeypatch)
         os._exit(0)
     assert 9 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert ["waiting"] == [each["state"] for each in listed(parked_letter)]
+
+
+def test_a_reply_that_a_run_does_not_have_is_told_with_all_that_it_has(parked_letter):
+    for store in ("with a snapshot", "without"):
+        refused = command(parked_letter, "runs", "show", "old", "--at", "9")
+        assert "the run old has 1 reply, not 9" in refused.stderr, store
+        with sqlite3.connect(parked_letter / "runs.db") as db:
+            db.execute("delete from snapshots")

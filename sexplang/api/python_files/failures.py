@@ -80,6 +80,7 @@ def with_places(function: Callable[..., Any], name: str, file: str) -> Callable[
             made = function(*arguments, **named)
         except (Failed, Fault, Refusal, *_STOPS):
             raise
+        # A function of a person's may raise anything, also what ends other code.
         except BaseException as error:
             raise explain(error) from error
         return AwaitableCall(made, explain) if hasattr(made, "__await__") else made
@@ -100,6 +101,7 @@ class AwaitableCall:
             return (yield from self._made.__await__())
         except (Failed, Fault, Refusal, GeneratorExit, *_STOPS):
             raise
+        # The same, but for the run's own cancellation.
         except BaseException as error:
             if _is_cancellation(error):
                 raise

@@ -58,11 +58,11 @@ def run_file(file: PythonFile, output: TextIO | None = None) -> ModuleType:
     sys.modules[name] = module  # dataclasses and type hints look for it there
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    # Whatever ends the file, nobody is to find half a module. Ctrl-C stays what it is.
+    except BaseException as error:
         del sys.modules[name]
-        raise _failure(file, error) from error
-    except BaseException:
-        del sys.modules[name]
+        if isinstance(error, Exception | SystemExit):
+            raise _failure(file, error) from error
         raise
     return module
 

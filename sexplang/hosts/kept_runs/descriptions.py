@@ -55,7 +55,7 @@ def describe_state(store: RunStore, run: StoredRun) -> str:
     asked = list_questions(store, run)
     open = sum(each.is_open for each in asked)
     is_due = run.due is not None and run.due <= time.time()
-    if is_due or any(each.answered is not None and not each.is_over for each in asked):
+    if is_due or any(each.is_answered for each in asked):
         return "ready" if not open else f"ready, {open} open"
     if open:
         return "waits for 1 answer" if open == 1 else f"waits for {open} answers"

@@ -276,7 +276,7 @@ def end(id: str, path: str | None, *, as_json: bool) -> int:
         store = open_runs(path)
         try:
             run = store.find(id)
-            store.end_waiting(run)
+            store.cancel_run(run)
         finally:
             store.close()
     except (Refusal, Diagnostics) as problem:

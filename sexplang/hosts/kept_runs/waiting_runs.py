@@ -68,7 +68,7 @@ def take_answers(settings: Settings, storage: StoredJournal, performers: Perform
     known = {name for each in questions for name in (each.request, each.words)}
     for name in given.keys() - known:
         print(f"note: --answers has `{draw_hidden(name)}`, which is not asked", file=sys.stderr)
-    if not any(each.answered is not None and not each.is_over for each in questions):
+    if not any(each.is_answered for each in questions):
         return False
     for performer in performers.values():
         if isinstance(performer, Paused):
@@ -216,4 +216,4 @@ def is_ready(store: RunStore, run: StoredRun) -> bool:
     if run.due is not None and run.due <= time.time():
         return True
     asked = list_questions(store, run)
-    return any(each.answered is not None and not each.is_over for each in asked)
+    return any(each.is_answered for each in asked)

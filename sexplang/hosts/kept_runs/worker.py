@@ -44,10 +44,7 @@ def work(path: str | None, *, as_recorded: bool, places: int, once: bool, quiet:
                         del begun[id]
                         run = store.find(id)
                         is_refused = run.state == WAITING and run.boots == boots[id]
-                        words = (
-                            "cannot go on, and is left alone" if is_refused else _ENDS[run.state]
-                        )
-                        _say(f"run {id} {words}", quiet)
+                        _say(f"run {id} {_STUCK if is_refused else _ENDS[run.state]}", quiet)
                         refused |= {id} if is_refused else set()
                 waiting = [run for run in store.runs() if run.id not in {*begun, *refused}]
                 ready = [run for run in waiting if is_ready(store, run)]

@@ -114,13 +114,17 @@ def decide(
     return "safe" if request.operation in _SAFE else "ask"
 
 
-def make_doubt_error(request: Request) -> Refusal:
-    """Return the error of a request that is not performed again."""
+def make_doubt_error(
+    request: Request,
+    why: str = "was begun before the run ended, and may have been performed",
+    hint: str = "look whether it was; if not, resume with --again REQUEST",
+) -> Refusal:
+    """Return the error of a request that is not performed, and why."""
     operation = request.operation
     return make_task_failure(
         "in-doubt",
         "in-doubt",
-        f"`{operation}` was begun before the run ended, and may have been performed",
-        hint="look whether it was; if not, resume with --again REQUEST",
+        f"`{operation}` {why}",
+        hint=hint,
         operation=operation,
     )

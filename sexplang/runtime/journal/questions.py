@@ -18,8 +18,8 @@ from sexplang.runtime.journal.run_store import (
     WAITING,
     RunStore,
     StoredRun,
+    check_not_ended,
     explain,
-    refuse_ended,
 )
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.classes.node import frozen
@@ -49,6 +49,11 @@ class Question:
     def is_open(self) -> bool:
         """Whether the question waits for an answer."""
         return self.answered is None and not self.is_over
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether it has an answer that the run has not taken."""
+        return self.answered is not None and not self.is_over
 
     def is_asked_by(self, request: Request) -> bool:
         """Whether a request asks this question."""
@@ -197,7 +202,7 @@ def answer_question(
     """
     with explain(store.path), store.transaction():
         run = store.find(run.id)
-        refuse_ended(run, (DONE, FAILED, CANCELLED, REPLACED))
+        check_not_ended(run, (DONE, FAILED, CANCELLED, REPLACED))
         question = _find(store, run, request)
         given, at = question.read(read(question)), time()
         store.db.execute(

@@ -246,13 +246,13 @@ class RunStore:
             (successor.n, run.n),
         )
 
-    def end_waiting(self, run: StoredRun) -> None:
+    def cancel_run(self, run: StoredRun) -> None:
         """Cancel a run without its program. Raises a Refusal: `run-busy`, `run-ended`."""
         if not self.lock(run.id):
             raise refuse_busy(run.id)
         with explain(self.path), self.transaction():
             run = self.find(run.id)
-            refuse_ended(run, (DONE, CANCELLED, REPLACED))
+            check_not_ended(run, (DONE, CANCELLED, REPLACED))
             self.db.execute(
                 "update runs set state = ?, ended = ?, due = null where n = ?",
                 (CANCELLED, time(), run.n),
@@ -509,7 +509,7 @@ def explain(path: str) -> Iterator[None]:
         ) from None
 
 
-def refuse_ended(run: StoredRun, states: tuple[str, ...]) -> None:
+def check_not_ended(run: StoredRun, states: tuple[str, ...]) -> None:
     """Raise a Refusal `run-ended` for a run in one of these states."""
     if run.state not in states:
         return

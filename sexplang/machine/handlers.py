@@ -1,6 +1,6 @@
 """Handlers: perform, resume, forward, cross.
 
-The rules, with the programs that showed them, are in `spec/4-effects.md`.
+The rules, with the programs that showed them, are in `spec/04-effects.md`.
 """
 
 from typing import Any

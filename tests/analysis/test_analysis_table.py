@@ -9,7 +9,7 @@ from support.running import built
 from sexplang.pipeline.pipeline import build, inspect
 from sexplang.terms.source import Source
 
-PAGE = ROOT / "spec" / "9a-check.md"
+PAGE = ROOT / "spec" / "09a-check.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 INPUTS = "(define-input docs type: json)(define-input n type: integer)"
 

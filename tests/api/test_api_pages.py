@@ -19,7 +19,7 @@ PAGES = [
             "15-traces.md",
             "17-durable.md",
             "18-waiting.md",
-            "8a-secrets.md",
+            "08a-secrets.md",
         )
     ),
     ROOT / "README.md",

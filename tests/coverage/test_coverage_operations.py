@@ -6,7 +6,7 @@ from sexplang.primitives import OPERATIONS
 from sexplang.runtime import Settings, performers
 from sexplang.terms.host.host_operations import HOST_OPERATIONS, HOST_TOOLS
 
-PAGE = Path("spec/8b-security.md").read_text(encoding="utf-8")
+PAGE = Path("spec/08b-security.md").read_text(encoding="utf-8")
 
 
 def rows(heading):

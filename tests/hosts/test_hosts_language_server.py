@@ -292,7 +292,7 @@ def test_hovering_tells_what_a_name_is(editor, text, word, head, words):
 
 def effects_in_chapter():
     """What the chapter says that hovering the functions of its program shows."""
-    text = (ROOT / "spec/9c-editors.md").read_text(encoding="utf-8")
+    text = (ROOT / "spec/09c-editors.md").read_text(encoding="utf-8")
     (program,) = [each.text for each in fences(text) if "effects.sexp" in each.info]
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if "`Performs " in line]
     return program, [(name.strip("`"), said.strip("`")) for name, said in rows if "|" not in said]
@@ -531,12 +531,12 @@ def documented():
     """Every command with which a page tells an editor to start the server."""
     for block in blocks("README.md", "sh"):
         yield from (line for line in block.splitlines() if line.endswith(" lsp"))
-    for block in blocks("spec/9c-editors.md", "toml"):
+    for block in blocks("spec/09c-editors.md", "toml"):
         settings = tomllib.loads(block)["language-server"]["sexplang"]
         yield " ".join([settings["command"], *settings["args"]])
-    for block in blocks("spec/9c-editors.md", "lua"):
+    for block in blocks("spec/09c-editors.md", "lua"):
         yield " ".join(re.findall(r'"([^"]*)"', re.search("cmd = {(.*?)}", block)[1]))
-    for block in blocks("spec/9c-editors.md", "elisp"):
+    for block in blocks("spec/09c-editors.md", "elisp"):
         yield " ".join(re.findall(r'"([^"]*)"', re.search(r"\. \((.*?)\)", block)[1]))
 
 

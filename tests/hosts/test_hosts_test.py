@@ -16,7 +16,7 @@ from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.source import Source
 
 EXAMPLES = sorted(ROOT.glob("examples/*/*.test.sexp"))
-CHAPTER = ROOT / "spec/9e-tests.md"
+CHAPTER = ROOT / "spec/09e-tests.md"
 
 
 def results(text, name="some.test.sexp"):

@@ -13,7 +13,7 @@ from sexplang.terms.source import Source
 from sexplang.terms.values.text import to_source
 
 SPEC = Path(__file__).parents[2] / "spec"
-CHAPTERS = [(SPEC / name).read_text(encoding="utf-8") for name in ("7-names.md", "7a-library.md")]
+CHAPTERS = [(SPEC / name).read_text(encoding="utf-8") for name in ("07-names.md", "07a-library.md")]
 LINES = [line for text in CHAPTERS for line in text.splitlines() if line.startswith("(")]
 
 

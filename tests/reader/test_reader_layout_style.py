@@ -104,7 +104,7 @@ def test_it_looks_as_it_should(text):
 
 def test_the_chapter_is_laid_out():
     """The programs of the chapter on layout look as it says."""
-    chapter = (ROOT / "spec" / "9b-format.md").read_text(encoding="utf-8")
+    chapter = (ROOT / "spec" / "09b-format.md").read_text(encoding="utf-8")
     programs = [fence.text for fence in fences(chapter) if fence.kind == "sexp"]
 
     assert programs == list(map(format_text, programs))

@@ -16,7 +16,7 @@ from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
-FILES = [SPEC / "5a-templates.md", *sorted((SPEC / "errors").glob("*.md"))]
+FILES = [SPEC / "05a-templates.md", *sorted((SPEC / "errors").glob("*.md"))]
 
 BLOCK = re.compile(r"^```xml\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 MARK = re.compile(r'<!--\s*(!|warns)\s*([a-z-]+)((?:\s+"[^"]*")*)\s*-->')

@@ -119,9 +119,9 @@ def console_blocks(path) -> Iterator[tuple[str, str]]:
                 yield line, output
 
 
-def run_line(line, cwd=ROOT):
+def run_line(line, cwd=ROOT, **environment):
     """Runs a line of a `console` block, which begins with `sexplang`; its whole output."""
     name, *words = shlex.split(line)
     assert name == "sexplang", line
-    done = sexplang(*words, cwd=cwd)
+    done = sexplang(*words, cwd=cwd, **environment)
     return done.stdout + done.stderr

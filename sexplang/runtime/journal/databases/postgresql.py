@@ -103,7 +103,10 @@ class Server:
         return int(size)
 
     def close(self) -> None:
-        self._locks.clear()
+        if self._locks:
+            self._locks.clear()
+            with suppress(psycopg.Error):  # the server takes a moment to see a closed connection
+                self.execute("select pg_advisory_unlock_all()")
         self.connection.close()
 
 

@@ -5,7 +5,7 @@ Law: the statements of a store are the same for both. A database gives them its 
 
 import os
 
-from sexplang.runtime.journal.databases.database import Database, refuse_missing
+from sexplang.runtime.journal.databases.database import Database, refuse_failed, refuse_missing
 
 __all__ = ["Database", "has_store", "is_server", "open_database", "resolve_address"]
 
@@ -34,8 +34,12 @@ def open_database(address: str, *, must_exist: bool) -> Database:
     """Open a database, and make its tables if they are not there. Raises a Refusal `store-failed`
     or `bad-store`."""
     if is_server(address):
-        from sexplang.runtime.journal.databases import postgresql
-
+        try:
+            from sexplang.runtime.journal.databases import postgresql
+        except ImportError:
+            raise refuse_failed(
+                "on a server", "`psycopg` is not installed", "type: pip install 'sexplang[fleet]'"
+            ) from None
         return postgresql.open_server(address)
     from sexplang.runtime.journal.databases import sqlite_file
 

@@ -121,13 +121,13 @@ def refuse_missing(address: str) -> Any:
     )
 
 
-def refuse_failed(address: str, why: object) -> Any:
+_ELSEWHERE = "name another one with --store, or keep nothing with --no-record"
+
+
+def refuse_failed(address: str, why: object, hint: str = _ELSEWHERE) -> Any:
     """Return the refusal of a store that cannot be used."""
-    return refuse(
-        "store-failed",
-        f"the store of runs {address} cannot be used: {why}",
-        hint="name another one with --store, or keep nothing with --no-record",
-    )
+    message = f"the store of runs {address} cannot be used: {why}"
+    return refuse("store-failed", message, hint=hint)
 
 
 def refuse_written(address: str) -> Any:

@@ -1,6 +1,8 @@
 """What the README and the examples show is what happens; no network, no model, no key."""
 
 import json
+import re
+import shlex
 import shutil
 
 import pytest
@@ -13,25 +15,41 @@ PAGES = [
     *sorted(ROOT.glob("spec/*.md")),
     *(folder / "README.md" for folder in EXAMPLES),
 ]
-LINES = [
-    pytest.param(line, output, id=f"{page.relative_to(ROOT)}-{number}")
-    for page in PAGES
-    for number, (line, output) in enumerate(console_blocks(page), 1)
-]
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
+def _pages(name=None):
+    """The pages with `console` blocks of this name."""
+    return pytest.mark.parametrize(
+        "page",
+        [page for page in PAGES if any(console_blocks(page, name))],
+        ids=lambda page: str(page.relative_to(ROOT)),
+    )
+
+
+@pytest.fixture
+def place(tmp_path):
     """A copy of the examples: some of them write."""
-    place = tmp_path_factory.mktemp("place")
-    shutil.copytree(ROOT / "examples", place / "examples")
-    return place
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    return tmp_path
 
 
-@pytest.mark.parametrize(("line", "output"), LINES)
-def test_a_console_block_is_true(line, output, place):
-    """A command in a `console` block gives the output below it."""
-    assert output == run_line(line, place)
+@_pages()
+def test_the_console_blocks_of_a_page_are_true(page, place):
+    """The commands of the `console` blocks give the output below them, one after the other. Runs
+    are kept where a command names one."""
+    lines = list(console_blocks(page))
+    kept = str(place / "runs.db") if any("--run-id" in line for line, _ in lines) else ""
+    for line, output in lines:
+        assert output == run_line(line, place, SEXPLANG_STORE=kept), line
+
+
+@pytest.mark.long
+@_pages("local")
+def test_the_local_model_does_what_an_example_asks(page, place):
+    """What it says stands in the page as a sample: here it only has to end well."""
+    for line, _ in console_blocks(page, "local"):
+        done = sexplang(*shlex.split(line)[1:], cwd=place)
+        assert 0 == done.returncode, (line, done.stderr)
 
 
 @pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)
@@ -51,16 +69,23 @@ def test_an_example_is_complete_and_checks(folder):
     assert has_tasks == has_replies == bool(bounds) == (folder.name != "order")
 
 
-def test_there_are_sixteen_examples():
-    """One task, many documents, a continuation, a director-evaluator loop, a plan, subagents, rows
-    of CSV with types, dates and amounts, a search by meaning, three that wait for people, two whose
-    answers are validated, and the best of several, and functions of Python."""
-    names = [folder.name for folder in EXAMPLES]
+@pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)
+def test_an_example_has_a_page_and_tests(folder):
+    """The page begins with a title and shows commands; each program has its own file of tests, or
+    shares the one of the folder."""
+    page = (folder / "README.md").read_text(encoding="utf-8")
 
-    assert ["airline", "approval", "best-of", "booking", "continuation"] == names[:5]
-    assert ["director-evaluator", "many-documents", "one-task", "order", "plan"] == names[5:10]
-    assert ["python-tools", "sales-digest", "search-notes", "sql"] == names[10:14]
-    assert ["subagents", "tickets"] == names[14:]
+    assert page.startswith("# ") and any(console_blocks(folder / "README.md"))
+    assert list(folder.glob("*.test.sexp"))
+
+
+def test_the_list_of_examples_is_complete():
+    """`examples/README.md` links each example once."""
+    listed = re.findall(r"\]\(([\w-]+)/README\.md\)", (ROOT / "examples/README.md").read_text())
+
+    assert sorted(listed) == sorted(
+        path.name for path in (ROOT / "examples").iterdir() if list(path.glob("*.sexp"))
+    )
 
 
 @pytest.mark.parametrize(

@@ -110,10 +110,11 @@ def served(script=HERE / "mcp_server.py"):
     return [*warm("servers"), str(script)]
 
 
-def console_blocks(path) -> Iterator[tuple[str, str]]:
-    """The commands in a document's `console` blocks, each with the output that it should have."""
+def console_blocks(path, name=None) -> Iterator[tuple[str, str]]:
+    """The commands in a document's `console` blocks, each with the output that it should have; with
+    a `name`, those of the blocks that have it."""
     for fence in fences(path.read_text(encoding="utf-8")):
-        if fence.kind == "console":
+        if fence.kind == "console" and fence.name == name:
             for part in re.split(r"^\$ ", fence.text, flags=re.MULTILINE)[1:]:
                 line, _, output = part.partition("\n")
                 yield line, output

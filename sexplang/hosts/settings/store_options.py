@@ -10,6 +10,7 @@ from sexplang.hosts.settings.configuration import OWN_HINT, sections, wrong
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.runs.durable_run import BYTES, DAYS, Keeping, keep_run
+from sexplang.runtime.journal.databases import resolve_address
 from sexplang.runtime.journal.run_store import (
     INTERRUPTED,
     RUNNING,
@@ -49,7 +50,7 @@ def make_storage(settings: Settings, source: Source, run_id: str) -> StoredJourn
         return None
     days = said.get("days", DAYS)
     keeping = Keeping(
-        os.path.abspath(path),
+        resolve_address(path),
         run_id,
         os.getcwd(),
         _name_of(settings, source),

@@ -153,7 +153,7 @@ def generator_settings(pages: Iterable[Page], theme: Path) -> dict[str, Any]:
         },
         "extra": {"version_text": find_version()},
         "extra_css": ["assets/site.css"],
-        "extra_javascript": ["assets/search.js"],
+        "extra_javascript": ["assets/page.js", "assets/search.js"],
         "plugins": [{"search": {"enabled": False}}],
         "markdown_extensions": [
             "attr_list",

@@ -43,7 +43,7 @@ def section_pages() -> Iterator[Page]:
 
 def chapter_pages() -> Iterator[Page]:
     """Yield the chapters, their table of contents, and the glossary."""
-    yield _read("spec/README.md", f"{CHAPTERS}/index.md", "chapter")
+    yield _read("spec/README.md", f"{CHAPTERS}/index.md", "index")
     for file in sorted(SPEC.glob("[0-9]*.md")):
         yield _read(f"spec/{file.name}", f"{CHAPTERS}/{file.name}", "chapter")
     yield _read("spec/glossary.md", "reference/glossary.md", "glossary")

@@ -1,4 +1,4 @@
-"""The pages of the site, before they are HTML: all there is to look up has one, and links lead on."""
+"""The pages of the site, before they are HTML: what there is to look up has one, links lead on."""
 
 from collections import Counter
 from dataclasses import replace
@@ -172,7 +172,7 @@ def test_markdown_of_the_repository_is_that_of_the_site():
 
 
 def test_anchors_are_those_that_links_are_written_with():
-    text = "# The `map` of it\n\n## A task: in a program\n\n```sexp\n# no heading\n```\n\n## A b\n## A b"
+    text = "# The `map` of it\n\n## A task: in a program\n\n```sexp\n# none\n```\n\n## A b\n## A b"
 
     assert ["the-map-of-it", "a-task-in-a-program", "a-b", "a-b_1"] == list(anchors(text))
 

@@ -1,7 +1,4 @@
-"""The site in a real browser: `pytest -m browser`, with Debian's `chromium` and docs.lock installed.
-
-`python docs/builder` makes it here in a folder of the tests.
-"""
+"""The site in a real browser: `pytest -m browser`, with Debian's `chromium` and docs.lock."""
 
 import os
 import shutil

@@ -33,8 +33,9 @@ def _walk(
 
 
 def command_path(words: tuple[str, ...]) -> str:
-    """Return the path of a command's page."""
-    return f"{COMMANDS}/{'-'.join(words)}.md"
+    """Return the path of a command's page; `index` is the name of the list."""
+    name = "-".join(words)
+    return f"{COMMANDS}/{'index-command' if name == 'index' else name}.md"
 
 
 def command_pages() -> Iterator[Page]:

@@ -23,8 +23,12 @@ class Links:
     """
 
     def __init__(self, pages: Iterable[Page]) -> None:
-        self.pages = {page.path: page for page in pages}
+        self.pages: dict[str, Page] = {}
         self.broken: list[str] = []
+        for page in pages:
+            if page.path in self.pages:
+                self.broken.append(f"{page.source or page.title}: {page.path} is there twice")
+            self.pages[page.path] = page
         self.checked = 0
         self.added: dict[str, Page | File] = {}
         self._targets = self._list_targets()

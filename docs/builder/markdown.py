@@ -113,11 +113,12 @@ def _indent_lists(rows: Iterator[tuple[str, str]]) -> Iterator[str]:
         depth = len(line) - len(line.lstrip(" "))
         item = _ITEM.match(line) if part == PROSE else None
         if part in (PROSE, OPENING) and line.strip():
+            begins = item and not widths and before.strip()
             while widths and depth < widths[-1] and (item or not before.strip()):
                 widths.pop()
-            if item and not widths and before.strip():
+            if begins:
                 yield ""
-            shift = 4 * len(widths) - (widths[-1] if widths else depth and 0)
+            shift = 4 * len(widths) - (widths[-1] if widths else 0)
             if item:
                 widths.append(len(item[0]))
         yield " " * shift + line if line.strip() and shift > 0 else line

@@ -7,9 +7,9 @@ from typing import Any
 from builder.command_pages import COMMANDS, all_commands, command_path
 from builder.error_pages import ERRORS
 from builder.name_pages import NAMES
-from builder.pages import Page
+from builder.pages import DOCS, Page
 from builder.python_pages import PYTHON
-from builder.written_pages import CHAPTERS, SECTIONS, chapter_groups, settings
+from builder.written_pages import CHAPTERS, SECTIONS, chapter_groups, list_groups
 from sexplang.terms.run_terms import find_version
 
 REFERENCE = "reference/index.md"
@@ -50,18 +50,17 @@ def contents(pages: Mapping[str, Page]) -> Nav:
 
 
 def _section(name: str, pages: Mapping[str, Page]) -> Nav:
-    """Return the pages of a folder: an index, those of the groups, then the others."""
+    """Return the pages of a folder: its index, the groups that this lists, then the others."""
     paths = [path for path in sorted(pages) if path.startswith(f"{name}/")]
     index = [path for path in paths if path == f"{name}/index.md"]
-    grouped: set[str] = set()
-    rows: Nav = []
-    for title, names in settings().get(name, {}).items():
-        known = [path for each in names if (path := f"{name}/{each}.md") in pages]
-        grouped.update(known)
-        if known:
-            rows.append({title: known})
+    groups = {
+        title: [path for each in files if (path := f"{name}/{each}") in pages]
+        for title, files in list_groups(DOCS / name / "index.md")
+    }
+    grouped = {path for group in groups.values() for path in group}
+    rows: Nav = [{title: group} for title, group in groups.items() if group]
     others: Nav = [path for path in paths if path not in grouped and path not in index]
-    if rows and others:
+    if rows and others and name != "start":
         others = [{"More": [*others]}]
     return [*index, *rows, *others]
 
@@ -153,7 +152,7 @@ def generator_settings(pages: Iterable[Page], theme: Path) -> dict[str, Any]:
         },
         "extra": {"version_text": find_version()},
         "extra_css": ["assets/site.css"],
-        "extra_javascript": ["assets/search.js"],
+        "extra_javascript": ["assets/page.js", "assets/search.js"],
         "plugins": [{"search": {"enabled": False}}],
         "markdown_extensions": [
             "attr_list",

@@ -13,6 +13,8 @@ _LEFTOVERS = ("search.js", "search.json", "sitemap.xml", "404.html")
 _MENDED: tuple[tuple[str, str], ...] = (
     # What the generator's templates write, and what a screen reader can work with.
     (r'(<nav class="md-nav"[^>]*?) aria-expanded="(?:true|false)"', r"\1"),
+    (r'(<nav class="md-nav md-nav--primary[^>]*aria-label=)"[^"]*"', r'\1"Contents"'),
+    (r'(<nav class="md-path" aria-label=)"[^"]*"', r'\1"Path"'),
     # A folder is no page where no server is.
     (r'href="((?:\.\./?|\./?)*\.)/?"', r'href="\1/index.html"'),
     (r'<link rel="canonical"[^>]*>', ""),

@@ -7,7 +7,7 @@ heading, and that more than one in the text. The script of the pages adds them u
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import log
 
@@ -73,7 +73,21 @@ def _read(element: html.HtmlElement, found: list[Section]) -> None:
         words = "".join(element.itertext()).replace("¶", "").strip()
         found.append(Section(element.get("id", ""), words))
     elif element.tag != "h1":
-        found[-1].text.append(" ".join(element.itertext()))
+        found[-1].text.append("".join(_texts(element)))
+
+
+_BLOCKS = frozenset(("p", "li", "td", "th", "div", "pre", "h4", "br", "blockquote"))
+
+
+def _texts(element: html.HtmlElement) -> Iterator[str]:
+    """Yield the text of an element, with a space after each block."""
+    yield element.text or ""
+    for each in element.iterchildren():
+        if isinstance(each.tag, str):
+            yield from _texts(each)
+        yield each.tail or ""
+    if element.tag in _BLOCKS:
+        yield " "
 
 
 def make_index(pages: Iterable[tuple[Page, list[Section]]]) -> str:

@@ -76,7 +76,7 @@ def write_sources(content: Content, folder: Path) -> None:
         target = folder / "pages" / file.path
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / file.source, target)
-    for name in ("site.css", "search.js"):
+    for name in ("site.css", "search.js", "page.js"):
         target = folder / "pages" / "assets" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(THEME / name, target)
@@ -112,12 +112,15 @@ def generate(folder: Path) -> Path:
     return folder / "html"
 
 
-def build(target: Path) -> int:
-    """Build the site in a folder; return the status of the command."""
+def build(target: Path, anyway: bool = False) -> int:
+    """Build the site in a folder; return the status of the command. Nothing is written where a link
+    leads nowhere, unless `anyway`."""
     begun = time.monotonic()
     content = gather()
     if content.broken:
-        return _complain("links that lead nowhere", content.broken)
+        _complain("links that lead nowhere", content.broken)
+        if not anyway:
+            return 1
     with TemporaryDirectory() as place:
         folder = Path(place)
         write_sources(content, folder)
@@ -127,7 +130,9 @@ def build(target: Path) -> int:
         documents = Documents(made)
         broken = documents.find_broken()
         if broken:
-            return _complain("links of the HTML that lead nowhere", broken)
+            _complain("links of the HTML that lead nowhere", broken)
+            if not anyway:
+                return 1
         index = make_index(
             (page, read_sections(documents.parsed[page.address])) for page in content.pages
         )
@@ -140,7 +145,7 @@ def build(target: Path) -> int:
         f"{target}: {len(content.pages)} pages, {documents.checked} links,"
         f" {size / 1e6:.1f} MB, {time.monotonic() - begun:.0f} s"
     )
-    return 0
+    return 1 if content.broken or broken else 0
 
 
 def _list_above(content: Content) -> dict[str, str]:
@@ -153,7 +158,6 @@ def _list_above(content: Content) -> dict[str, str]:
     }
 
 
-def _complain(what: str, rows: Sequence[str]) -> int:
+def _complain(what: str, rows: Sequence[str]) -> None:
     shown = [*rows[:_MOST], "…"] if len(rows) > _MOST else rows
     print(f"{len(rows)} {what}:", *shown, sep="\n  ", file=sys.stderr)
-    return 1

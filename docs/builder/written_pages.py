@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from builder.pages import DOCS, ROOT, SPEC, Page
@@ -21,9 +22,8 @@ CHAPTERS = "reference/chapters"
 
 @cache
 def settings() -> dict[str, Any]:
-    """Return `docs/navigation.toml`: groups of pages, words for the search."""
-    path = DOCS / "navigation.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    """Return `docs/search.toml`: words for the search."""
+    return tomllib.loads((DOCS / "search.toml").read_text(encoding="utf-8"))
 
 
 def _read(source: str, path: str, kind: str, **more: Any) -> Page:
@@ -43,7 +43,7 @@ def section_pages() -> Iterator[Page]:
 
 def chapter_pages() -> Iterator[Page]:
     """Yield the chapters, their table of contents, and the glossary."""
-    yield _read("spec/README.md", f"{CHAPTERS}/index.md", "chapter")
+    yield _read("spec/README.md", f"{CHAPTERS}/index.md", "index")
     for file in sorted(SPEC.glob("[0-9]*.md")):
         yield _read(f"spec/{file.name}", f"{CHAPTERS}/{file.name}", "chapter")
     yield _read("spec/glossary.md", "reference/glossary.md", "glossary")
@@ -82,15 +82,25 @@ def written_pages() -> Iterator[Page]:
     yield from project_pages()
 
 
+Groups = tuple[tuple[str, tuple[str, ...]], ...]
+
+
 @cache
-def chapter_groups() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the groups of `spec/README.md`, each with the names of its files, in reading order."""
+def list_groups(index: Path) -> Groups:
+    """Return the headings of a list of pages, each with the files beside it that it lists."""
+    if not index.is_file():
+        return ()
     found: list[tuple[str, tuple[str, ...]]] = []
-    text = (SPEC / "README.md").read_text(encoding="utf-8")
+    text = index.read_text(encoding="utf-8")
     for title, body in re.findall(r"^## (.+)\n((?:(?!^## ).*\n?)*)", text, flags=re.MULTILINE):
-        files = re.findall(r"^- .*?\]\((\d\d[a-z]?-[\w-]+\.md)\)", body, flags=re.MULTILINE)
+        files = re.findall(r"^(?:[-*]|\d+\.) .*?\]\(([\w-]+\.md)\)", body, flags=re.MULTILINE)
         found.append((title, tuple(files)))
     return tuple(found)
+
+
+def chapter_groups() -> Groups:
+    """Return the groups of `spec/README.md`, in reading order."""
+    return list_groups(SPEC / "README.md")
 
 
 @cache

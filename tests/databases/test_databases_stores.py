@@ -1,8 +1,11 @@
 """A store of runs does the same in a file and on a server."""
 
 import json
+import os
+import signal
 import sqlite3
 from functools import partial
+from time import monotonic, sleep
 
 import psycopg
 import pytest
@@ -211,20 +214,76 @@ def test_a_wrong_address_is_one_sentence(postgres, change, words):
 
 
 @pytest.mark.postgres
-def test_a_transaction_that_stands_is_ended_by_the_server(postgres, monkeypatch):
-    """Trap 1 of queues in PostgreSQL: a stopped process that holds a row."""
+def test_a_driver_that_is_stopped_loses_its_run(postgres, tmp_path, monkeypatch):
+    """Another process goes on with it; woken up, the first one commits nothing."""
     monkeypatch.setattr(postgresql, "LEASE", 1)
-    stopped, other = open_store(postgres), open_store(postgres)
-    run = stopped.add_run("held", "", "", "{}", "{}")
-    stopped.db.execute("begin")
-    stopped.db.execute("update runs set tokens = 1 where n = ?", (run.n,))
-    other.db.execute("update runs set tokens = 2 where n = ?", (run.n,))
+    go_on, done = tmp_path / "go-on", tmp_path / "done"
 
-    assert (2,) == other.db.execute("select tokens from runs where n = ?", (run.n,)).fetchone()
-    assert other.lock("held"), "its lock went with its connection"
-    stopped.close()
-    other.remove([run])
-    other.close()
+    def act(n):
+        (tmp_path / f"at {n}").touch()
+        while n == 2 and not go_on.exists():
+            sleep(0.01)
+        return n
+
+    given = {"effects": {"act": act}, "store": postgres}
+    child = os.fork()
+    if child == 0:
+        try:
+            sexplang.run(STEPS, run_id="stopped", **given)
+        except sexplang.Failed as failed:
+            done.write_text(str(failed))
+        finally:
+            os._exit(0)
+    wait_for(lambda: (tmp_path / "at 2").exists())
+    sleep(1.5)  # it is alive, though it says nothing
+    store = open_store(postgres)
+    assert store.is_alive(store.find("stopped"))
+    os.kill(child, signal.SIGSTOP)
+    wait_for(lambda: not store.is_alive(store.find("stopped")))
+    go_on.touch()
+    value = sexplang.resume(STEPS, "stopped", replay={"*": "safe"}, **given)
+    seqs = "select count(*) from entries where run = ?"
+    kept = store.db.execute(seqs, (store.find("stopped").n,)).fetchone()
+    os.kill(child, signal.SIGCONT)
+    os.waitpid(child, 0)
+
+    assert [1, 2, 3, 4] == list(value) and "store-failed" in done.read_text()
+    assert kept == store.db.execute(seqs, (store.find("stopped").n,)).fetchone()
+    assert DONE == store.find("stopped").state
+    store.close()
+
+
+def wait_for(is_true):
+    """Wait until something is true, for ten seconds at most."""
+    until = monotonic() + 10
+    while not is_true():
+        assert monotonic() < until
+        sleep(0.02)
+
+
+@pytest.mark.postgres
+def test_a_transaction_that_stands_is_ended_by_the_server(postgres, monkeypatch):
+    """Trap 1 of queues in PostgreSQL: a process that is stopped while it holds a row."""
+    monkeypatch.setattr(postgresql, "LEASE", 1)
+    store = open_store(postgres)
+    run = store.add_run("held", "", "", "{}", "{}")
+    child = os.fork()
+    if child == 0:
+        try:
+            own = open_store(postgres)
+            with own.transaction(run):
+                own.db.execute("update runs set tokens = 1 where n = ?", (run.n,))
+                os.kill(os.getpid(), signal.SIGSTOP)
+        finally:
+            os._exit(0)
+    os.waitpid(child, os.WUNTRACED)
+    store.db.execute("update runs set tokens = 2 where n = ?", (run.n,))
+    os.kill(child, signal.SIGCONT)
+    os.waitpid(child, 0)
+
+    assert 2 == store.find("held").tokens
+    store.remove([run])
+    store.close()
 
 
 def test_a_file_has_an_address_too(tmp_path):

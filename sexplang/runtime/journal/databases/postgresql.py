@@ -1,13 +1,15 @@
 """A store of runs in a database of PostgreSQL.
 
-Its tables are in a schema of their own, so that it may share a database. Law: no transaction of a
-process that stopped holds a row for longer than LEASE; the server ends it.
+Its tables are in a schema of their own, so that it may share a database. Law: a run is locked for
+the connection on which its commits are made. So a process that lost its lock cannot commit. Law:
+the server ends the connection of a process that is silent for LEASE, by its own clock.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
+from threading import Event, Thread
 from typing import Any
 from urllib.parse import quote
 
@@ -28,7 +30,10 @@ SCHEMA = "sexplang"
 """The schema of the tables."""
 
 LEASE = 30
-"""Seconds for which a process may hold a transaction open without a statement."""
+"""Seconds after which a silent process loses its connection, and the runs that it drives."""
+
+BEATS = 4
+"""Signs of life in a lease."""
 
 CONNECT = 10
 """Seconds to wait for a connection."""
@@ -50,6 +55,7 @@ class Server:
     connection: "psycopg.Connection[Any]"
     is_new: bool
     _locks: set[str] = field(factory=set)
+    _is_closed: Event = field(factory=Event)
 
     def execute(self, statement: str, arguments: Sequence[Any] = ()) -> Any:
         return self.connection.execute(_mark(statement), [*map(_keepable, arguments)])
@@ -102,7 +108,14 @@ class Server:
         ).fetchone()
         return int(size)
 
+    def beat(self) -> None:
+        """Give signs of life until the connection is closed or lost."""
+        while not (self._is_closed.wait(LEASE / BEATS) or self.connection.closed):
+            with suppress(psycopg.Error):  # the thread that drives the run is told the reason
+                self.connection.execute("select 1")
+
     def close(self) -> None:
+        self._is_closed.set()
         if self._locks:
             self._locks.clear()
             with suppress(psycopg.Error):  # the server takes a moment to see a closed connection
@@ -136,7 +149,8 @@ def open_server(url: str) -> Server:
             autocommit=True,
             connect_timeout=CONNECT,
             application_name="sexplang",
-            options=f"-c idle_in_transaction_session_timeout={LEASE}s",
+            options=f"-c idle_session_timeout={LEASE}s "
+            f"-c idle_in_transaction_session_timeout={LEASE}s",
             keepalives_idle=LEASE,
             keepalives_interval=5,
             keepalives_count=3,
@@ -147,7 +161,9 @@ def open_server(url: str) -> Server:
         except BaseException:
             connection.close()
             raise
-    return Server(address, connection, is_new)
+    server = Server(address, connection, is_new)
+    Thread(target=server.beat, name="sexplang-lease", daemon=True).start()
+    return server
 
 
 def describe_address(url: str) -> str:

@@ -36,15 +36,15 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """`-m long` runs what takes minutes, `-m browser` what needs one; without a `-m` they are left
-    out. What is late comes last."""
+    """`-m long` runs what takes minutes, `-m browser` and `-m postgres` what needs one; without a
+    `-m` they are left out. What is late comes last."""
     items.sort(key=lambda item: item.get_closest_marker("late") is not None)
     if config.getoption("markexpr"):
         return
     asked = [
         item
         for item in items
-        if item.get_closest_marker("long") or item.get_closest_marker("browser")
+        if any(item.get_closest_marker(each) for each in ("long", "browser", "postgres"))
     ]
     items[:] = [item for item in items if item not in asked]
     config.hook.pytest_deselected(items=asked)

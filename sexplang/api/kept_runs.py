@@ -13,6 +13,7 @@ from sexplang.runs.durable_run import read_terms_of
 from sexplang.runs.reused_run import Announcement, lock_replaceable, read_replies, reuse
 from sexplang.runtime import Refusal
 from sexplang.runtime.driver.requests import OutputLost, Performer
+from sexplang.runtime.journal.databases import resolve_address
 from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.journal.questions import Question, answer_question, list_questions
 from sexplang.runtime.journal.run_store import WAITING, RunStore, open_store
@@ -28,7 +29,7 @@ from sexplang.terms.values.value import Fault, Value
 def _open(store: str | os.PathLike[str]) -> Iterator[RunStore]:
     argument_checks.place("store", store)
     try:
-        kept = open_store(os.path.abspath(store), must_exist=True)
+        kept = open_store(resolve_address(store), must_exist=True)
         try:
             yield kept
         finally:

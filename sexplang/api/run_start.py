@@ -196,6 +196,7 @@ def open_resumed(
 ) -> "Iterator[ResumedRun]":
     """Give a run of a store as its process left it; close the store in the end. Raises Failed."""
     from sexplang.runs.durable_run import resume_run
+    from sexplang.runtime.journal.databases import resolve_address
     from sexplang.runtime.journal.run_store import open_store
 
     argument_checks.place("store", store)
@@ -209,7 +210,7 @@ def open_resumed(
         **({} if servers.servers is None else servers.servers.list_decisions()),
     }
     try:
-        kept = open_store(os.path.abspath(store), must_exist=True)
+        kept = open_store(resolve_address(store), must_exist=True)
         try:
             run = kept.find(run_id)
             yield resume_run(kept, run, program, replay=replay, declared=declared)
@@ -368,11 +369,12 @@ def make_terms(
 def _keep(given: Settings, program: Any, folder: str) -> "tuple[StoredJournal, Settings]":
     """Return the storage of a new run, and the settings with its id."""
     from sexplang.runs.durable_run import Keeping, keep_run
+    from sexplang.runtime.journal.databases import resolve_address
 
     id = given.run_id or make_run_id()
     assert given.store is not None
     name = os.path.basename(program.sources[0].name) if program.sources else "program"
-    where = os.path.abspath(given.store), id, folder or os.getcwd(), name
+    where = resolve_address(given.store), id, folder or os.getcwd(), name
     keeping = Keeping(*where, replaces=given.replaces)
     return keep_run(keeping), evolve(given, run_id=id)
 

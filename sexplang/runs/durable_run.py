@@ -38,7 +38,6 @@ from sexplang.runtime.journal.run_store import (
     RunStore,
     StoredRun,
     check_not_ended,
-    explain,
     open_store,
     refuse_busy,
 )
@@ -91,7 +90,7 @@ def keep_run(keeping: Keeping) -> StoredJournal:
             told = dump(redact(terms.plain()) | {"run": keeping.run_id})
             header = add_checksum(told.encode("utf-8", LONE), b"")[0].decode()
             command = json.dumps(redact(dict(keeping.command)))
-            with explain(store.path), store.transaction():
+            with store.explain(), store.transaction():
                 run = store.add_run(keeping.run_id, keeping.project, keeping.name, command, header)
                 if keeping.replaces is not None:
                     store.replace_run(store.find(keeping.replaces), run)
@@ -286,7 +285,7 @@ def resume_run(
     told = [doubt.plain() for doubt in doubts]
     storage.resume({"resumes": boot, "rows": kept, "at": time(), "doubts": told})
     # A cut without the new state, or the reverse, would be another run.
-    with explain(store.path), store.transaction():
+    with store.explain(), store.transaction():
         storage.commit()
         if kept is not None:
             store.db.execute("delete from snapshots where run = ?", (run.n,))

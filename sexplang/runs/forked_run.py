@@ -19,7 +19,6 @@ from sexplang.runtime.journal.run_store import (
     RUN_ID_WORDS,
     RunStore,
     StoredRun,
-    explain,
 )
 from sexplang.runtime.journal.stored_journal import NO_REPLIES, StoredJournal, read_rows
 from sexplang.runtime.refusal import Refusal, refuse
@@ -76,7 +75,7 @@ def fork_run(store: RunStore, run: StoredRun, replies: int, id: str | None = Non
     for row in kept:
         storage.append(row)
     storage.keep()
-    with explain(store.path):
+    with store.explain():
         store.db.execute(
             "update runs set state = ?, replies = ?, tokens = ? where n = ?",
             (INTERRUPTED, storage.replies, storage.tokens, fork.n),
@@ -199,7 +198,7 @@ IMPORTED = "imported"
 def _copy(source: RunStore, run: StoredRun, target: RunStore, owner: str | None) -> StoredRun:
     made = target.add_run(run.id, run.project, run.name, run.command, run.header, owner)
     state: Any = INTERRUPTED if run.state == "running" else run.state
-    with explain(target.path), target.transaction():
+    with target.explain(), target.transaction():
         for table, columns in _TABLES.items():
             names = ", ".join(columns)
             rows = source.db.execute(f"select {names} from {table} where run = ?", (run.n,))

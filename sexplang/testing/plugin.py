@@ -1,4 +1,4 @@
-"""A pytest plugin that collects `*.test.sexp` files (chapter 9 of the specification)."""
+"""A pytest plugin that collects `*.test.sexp` files (chapter 9e of the specification)."""
 
 from collections.abc import Iterator
 from pathlib import Path

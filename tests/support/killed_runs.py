@@ -187,7 +187,8 @@ def crash_at_write(number: int, place: str) -> None:
 
     def open_crashing(*given: Any, **more: Any) -> RunStore:
         store = open_store(*given, **more)
-        store.db = CrashingConnection(store.db, number, place)  # type: ignore[assignment]
+        file: Any = store.db
+        file.connection = CrashingConnection(file.connection, number, place)
         return store
 
     run_store.open_store = durable_run.open_store = open_crashing

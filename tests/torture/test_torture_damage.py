@@ -13,6 +13,8 @@ from support.markdown import ROOT
 
 import sexplang
 from sexplang.runtime.journal import run_store, stored_journal
+from sexplang.runtime.journal.databases import sqlite_file
+from sexplang.runtime.journal.databases.sqlite_file import SqliteFile
 
 PLACES = (
     *(("entries", "data"), ("entries", "checksum"), ("entries", "seq"), ("blobs", "data")),
@@ -98,10 +100,10 @@ def test_a_changed_store_is_refused_or_right(tmp_path, killed, seeds):
 def test_a_write_that_fails_ends_a_run_that_must_be_kept(tmp_path, monkeypatch):
     """The N-th write finds the disk full: the run ends with the reason, and goes on later."""
     whole = start("straight", folder_in(tmp_path, "whole"))
-    for number in range(1, 6):
+    for number in range(1, 12):
         folder = folder_in(tmp_path, str(number))
         with monkeypatch.context() as patched:
-            patched.setattr(stored_journal, "explain", failing_at(number))
+            patched.setattr(SqliteFile, "explain", failing_at(number))
             with pytest.raises(sexplang.Failed) as failed:
                 start("straight", folder)
         assert "store-failed" == failed.value.reason
@@ -117,17 +119,15 @@ def folder_in(folder, name):
 def failing_at(number):
     """`explain`, whose N-th use meets a full disk."""
     count = [0]
-    real = run_store.explain
+    real = SqliteFile.explain
 
-    def explain(path):
+    def explain(file):
         count[0] += 1
-        if count[0] != number:
-            return real(path)
-        return full(path)
+        return real(file) if count[0] != number else full(file)
 
     @contextmanager
-    def full(path):
-        with real(path):
+    def full(file):
+        with real(file):
             raise sqlite3.OperationalError("database or disk is full")
             yield
 
@@ -151,7 +151,7 @@ def test_one_process_drives_a_run(tmp_path):
 def test_a_store_that_another_process_holds_is_told(tmp_path, monkeypatch):
     """One waits for it, and not for ever."""
     assert not in_child(lambda: (crash_at(3, "after"), start("straight", tmp_path)))
-    monkeypatch.setattr(run_store, "BUSY", 0.1)
+    monkeypatch.setattr(sqlite_file, "BUSY", 0.1)
     with sqlite3.connect(tmp_path / "runs.db", isolation_level=None) as other:
         other.execute("begin immediate")
         with pytest.raises(sexplang.Failed) as failed:

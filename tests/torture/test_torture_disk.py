@@ -185,7 +185,7 @@ def test_a_sync_that_fails_ends_a_run_that_must_be_kept(tmp_path, replay, number
 
             def open_failing(*given, **more):
                 store = real(*given, **more)
-                store.db = FailingSyncs(store.db, number)
+                store.db.connection = FailingSyncs(store.db.connection, number)
                 return store
 
             durable_run.open_store = open_failing

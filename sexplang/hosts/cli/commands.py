@@ -86,6 +86,25 @@ Examples:
   sexplang test judged.test.sexp --model judge=local
   sexplang test examples --model claude-haiku-4-5 --samples 10 --at-least 0.8 --budget usd=1"""
 
+_INIT_EXAMPLES = """\b
+Examples:
+  sexplang init notes                   a task, a type and a test, in the new folder notes
+  sexplang init                         the same in this folder
+  sexplang init desk --from chat-agent
+  sexplang init --from approval --json"""
+
+_EXAMPLES_EXAMPLES = """\b
+Examples:
+  sexplang examples                     the list
+  sexplang examples tickets             into the new folder tickets
+  sexplang examples tickets ~/try       into another one"""
+
+_DOCTOR_EXAMPLES = """\b
+Examples:
+  sexplang doctor
+  sexplang doctor --ask                 ask the models whether they answer
+  sexplang doctor --json"""
+
 _LSP_INSTALL = "pip install 'sexplang[lsp]'"
 
 _LSP_EXAMPLES = f"""\b
@@ -466,6 +485,50 @@ def _index(
     if not paths and not listing:
         raise click.UsageError("Name a folder: sexplang index PATH")
     return index(Settings(paths, place, include, exclude, listing, as_json, quiet, embed))
+
+
+_KINDS = "`chat-agent`, `documents`, `judge-loop`, `approval`"
+
+
+@_group.command("init", epilog=_INIT_EXAMPLES, short_help="Begin a project.")
+@click.argument("folder", required=False, metavar="[NAME]")
+@click.option("--from", "kind", metavar="KIND", help=f"Another kind of project: {_KINDS}.")
+@click.option("--json", "as_json", is_flag=True, help="Write what was made as a JSON document.")
+def _init(folder: str | None, kind: str | None, as_json: bool) -> int:
+    """Make a project in the folder NAME, or in this one: a program, a template, a test, written
+    replies, a configuration and an editor's settings. Nothing is overwritten.
+    """
+    from sexplang.hosts.projects.new_projects import init
+
+    return init(folder, kind, as_json=as_json)
+
+
+@_group.command("examples", epilog=_EXAMPLES_EXAMPLES, short_help="List and copy the examples.")
+@click.argument("name", required=False, metavar="[NAME")
+@click.argument("folder", required=False, metavar="[FOLDER]]")
+@click.option("--json", "as_json", is_flag=True, help="Write the outcome as a JSON document.")
+def _examples(name: str | None, folder: str | None, as_json: bool) -> int:
+    """List the examples with what each shows, or copy the example NAME into a FOLDER. Nothing is
+    overwritten.
+    """
+    from sexplang.hosts.projects.new_projects import examples
+
+    return examples(name, folder, as_json=as_json)
+
+
+@_group.command("doctor", epilog=_DOCTOR_EXAMPLES, short_help="Say what is ready here.")
+@click.option("--ask", "asks", is_flag=True, help="Ask the models whether they answer.")
+@click.option("--json", "as_json", is_flag=True, help="Write what was found as a JSON document.")
+def _doctor(asks: bool, as_json: bool) -> int:
+    """Say what is installed, which models are ready, what applies in this folder, where runs are
+    kept, and what to type next. Without a model that is ready the status is 1.
+
+    Nothing is written, and without --ask nobody is asked. --ask asks servers for their models, with
+    no key, and has the local model write one token.
+    """
+    from sexplang.hosts.projects.doctor import doctor
+
+    return doctor(asks=asks, as_json=as_json)
 
 
 _group.add_command(runs)

@@ -19,8 +19,9 @@ from sexplang.runs.forked_run import (
     fork_run,
     import_run,
 )
+from sexplang.runtime.journal.databases import resolve_address
 from sexplang.runtime.journal.rows import Row
-from sexplang.runtime.journal.run_store import RunStore, explain
+from sexplang.runtime.journal.run_store import RunStore
 from sexplang.runtime.journal.stored_journal import read_rows
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.diagnostic import Diagnostics
@@ -137,7 +138,7 @@ def take_in(source: str, path: str | None, *, as_json: bool) -> int:
     """Add the runs of another store to this one; return the exit status."""
 
     def work(store: RunStore) -> int:
-        made = [run.id for run in import_run(store, os.path.abspath(source))]
+        made = [run.id for run in import_run(store, resolve_address(source))]
         if as_json:
             print(json.dumps(made))
         else:
@@ -154,8 +155,7 @@ def collect(days: float | None, most: int | None, path: str | None, *, as_json: 
 
     def work(store: RunStore) -> int:
         removed = prune(store, DAYS if days is None else days, BYTES if most is None else most)
-        with explain(store.path):
-            store.db.execute("vacuum")
+        store.compact()
         if as_json:
             print(json.dumps({"removed": removed, "bytes": store.size()}))
         else:

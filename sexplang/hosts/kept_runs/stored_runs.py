@@ -20,6 +20,7 @@ from sexplang.hosts.terminal.streams import person_at
 from sexplang.machine import Limits
 from sexplang.runs.durable_run import ResumedRun, resume_run
 from sexplang.runs.reused_run import lock_replaceable
+from sexplang.runtime.journal.databases import has_store, resolve_address
 from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.journal.questions import close_questions, list_questions
 from sexplang.runtime.journal.run_store import (
@@ -54,7 +55,7 @@ def open_runs(path: str | None, *, must_exist: bool = True) -> RunStore:
     if path is None:
         hint = "SEXPLANG_STORE is empty; name a store with --store FILE"
         raise Diagnostics([Diagnostic("store-failed", "runs are not kept here", hint=hint)])
-    return open_store(os.path.abspath(path), must_exist=must_exist)
+    return open_store(resolve_address(path), must_exist=must_exist)
 
 
 def list_runs(path: str | None, *, all: bool, as_json: bool) -> int:
@@ -62,7 +63,7 @@ def list_runs(path: str | None, *, all: bool, as_json: bool) -> int:
     runs: list[dict[str, Any]] = []
     states: list[str] = []
     try:
-        if path is not None or os.path.exists(default_store() or ""):
+        if path is not None or has_store(default_store() or ""):
             store = open_runs(path)
             try:
                 found = store.runs(None if all else os.getcwd())

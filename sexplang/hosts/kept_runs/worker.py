@@ -1,6 +1,5 @@
 """`sexplang worker`: it goes on with runs whose time has come, or that have an answer."""
 
-import os
 import subprocess
 import sys
 import time
@@ -9,6 +8,7 @@ from contextlib import suppress
 from sexplang.hosts.cli import guard
 from sexplang.hosts.kept_runs.stored_runs import open_runs, say_problem
 from sexplang.hosts.kept_runs.waiting_runs import is_ready
+from sexplang.runtime.journal.databases import resolve_address
 from sexplang.runtime.journal.run_store import (
     CANCELLED,
     DONE,
@@ -33,7 +33,7 @@ def work(path: str | None, *, as_recorded: bool, places: int, once: bool, quiet:
     begun: dict[str, subprocess.Popen[bytes]] = {}
     boots: dict[str, int] = {}
     refused: set[str] = set()
-    options = [] if path is None else ["--store", os.path.abspath(path)]
+    options = [] if path is None else ["--store", resolve_address(path)]
     options += ["--as-recorded"] if as_recorded else []
     try:
         store = open_runs(path)

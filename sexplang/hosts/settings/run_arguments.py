@@ -88,7 +88,12 @@ RUN_OPTIONS = (
     ),
     Option(("--record",), "text", "Write every request and reply to FILE, as JSON lines.", "FILE"),
     Option(("--no-record",), "flag", "Keep nothing of this run, so it cannot be resumed."),
-    Option(("--store",), "text", "Keep this run in FILE, and not in the person's store.", "FILE"),
+    Option(
+        ("--store",),
+        "text",
+        "Keep this run in a file, or at postgresql://…, not in your own store.",
+        "STORE",
+    ),
     Option(("--run-id",), "text", "The name of this run, which must be kept.", "ID"),
     Option(
         ("--pause",),

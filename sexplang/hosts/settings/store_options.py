@@ -6,10 +6,11 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from sexplang.hosts.settings.configuration import OWN_HINT, sections, wrong
+from sexplang.hosts.settings.configuration import OWN_HINT, Files, sections, wrong
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.runs.durable_run import BYTES, DAYS, Keeping, keep_run
+from sexplang.runtime.journal.databases import resolve_address
 from sexplang.runtime.journal.run_store import (
     INTERRUPTED,
     RUNNING,
@@ -49,7 +50,7 @@ def make_storage(settings: Settings, source: Source, run_id: str) -> StoredJourn
         return None
     days = said.get("days", DAYS)
     keeping = Keeping(
-        os.path.abspath(path),
+        resolve_address(path),
         run_id,
         os.getcwd(),
         _name_of(settings, source),
@@ -70,10 +71,10 @@ def _name_of(settings: Settings, source: Source) -> str:
     return os.path.basename(source.name).strip("<>")
 
 
-def read_table(settings: Settings) -> dict[str, Any]:
+def read_table(settings: Settings, files: Files = None) -> dict[str, Any]:
     """Return what the person's configuration says of runs. Raises Diagnostics."""
     found: dict[str, Any] = {}
-    for table, is_own in sections("runs", settings.folder or os.getcwd()):
+    for table, is_own in sections("runs", settings.folder or os.getcwd(), files):
         for name, value in table.items():
             if not is_own:
                 raise wrong("sexplang.toml", "only a person says which runs are kept", OWN_HINT)

@@ -19,7 +19,6 @@ from sexplang.runtime.journal.run_store import (
     RunStore,
     StoredRun,
     check_not_ended,
-    explain,
 )
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.classes.node import frozen
@@ -111,16 +110,17 @@ def keep_questions(store: RunStore, run: StoredRun, requests: Sequence[Request])
     """Keep the open questions of a run, within a transaction. The run does not wait for others any
     more. A question that asks something else than before loses its answer."""
     at = time()
+    asked = [_dump_question(each.operation, each.arguments) for each in requests]
     store.db.execute("update questions set is_over = 1 where run = ?", (run.n,))
     store.db.executemany(
         "insert into questions (run, request, data, opened) values (?, ?, ?, ?) "
-        "on conflict do update set is_over = 0",
-        [(run.n, each.id, _dump_question(each.operation, each.arguments), at) for each in requests],
+        "on conflict (run, request) do update set is_over = 0",
+        [(run.n, each.id, data, at) for data, each in zip(asked, requests, strict=True)],
     )
     store.db.executemany(
-        "update questions set data = ?1, opened = ?2, answer = null, answered = null "
-        "where run = ?3 and request = ?4 and data <> ?1",
-        [(_dump_question(each.operation, each.arguments), at, run.n, each.id) for each in requests],
+        "update questions set data = ?, opened = ?, answer = null, answered = null "
+        "where run = ? and request = ? and data <> ?",
+        [(data, at, run.n, each.id, data) for data, each in zip(asked, requests, strict=True)],
     )
 
 
@@ -131,7 +131,7 @@ def _dump_question(operation: str, arguments: tuple[Value, ...]) -> str:
 def close_questions(store: RunStore, run: StoredRun, operation: str) -> None:
     """Say that a person answers the open questions of an operation elsewhere, at a terminal."""
     open = [each for each in list_questions(store, run) if each.is_open]
-    with explain(store.path):
+    with store.explain():
         store.db.executemany(
             "update questions set is_over = 1 where run = ? and request = ? and answered is null",
             [(run.n, each.request) for each in open if each.operation == operation],
@@ -141,7 +141,7 @@ def close_questions(store: RunStore, run: StoredRun, operation: str) -> None:
 def list_questions(store: RunStore, run: StoredRun) -> list[Question]:
     """Return the questions of a run in the order of their paths, the answered ones too. Raises
     Refusal."""
-    with explain(store.path):
+    with store.explain():
         rows = store.db.execute(
             "select request, data, opened, answer, answered, is_over from questions where run = ?",
             (run.n,),
@@ -200,7 +200,7 @@ def answer_question(
     Without `request` the run has one open question. Raises a Refusal: `run-ended`, `no-question`,
     `answered-already`, `bad-answer`.
     """
-    with explain(store.path), store.transaction():
+    with store.explain(), store.transaction(run):
         run = store.find(run.id)
         check_not_ended(run, (DONE, FAILED, CANCELLED, REPLACED))
         question = _find(store, run, request)

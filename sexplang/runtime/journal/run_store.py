@@ -1,70 +1,21 @@
-"""The store of runs: one SQLite file with the journals of many runs.
+"""The store of runs: one database with the journals of many runs.
 
 Law: what `commit` wrote is on the disk when it returns. An entry is what one commit wrote: rows and
 intents as compressed JSON lines, with a checksum that continues that of the entry before.
 """
 
-import fcntl
 import os
 import re
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from hashlib import sha256
+from contextlib import AbstractContextManager, suppress
 from time import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sexplang.guards.secrets import redact_text
+from sexplang.runtime.journal.databases import Database, open_database, resolve_address
 from sexplang.runtime.journal.rows import LONE
 from sexplang.runtime.refusal import Refusal, refuse
-from sexplang.terms.classes.node import define, evolve, field, frozen
-
-if TYPE_CHECKING:
-    import sqlite3  # loaded when a run does something that is worth keeping
-
-VERSION = 3
-"""2 has the questions of parked runs; 3 has the runs that replace others."""
-_APPLICATION = 0x73787072
-"""The application id of the file: `sxpr`."""
-
-BUSY = 60
-"""Seconds to wait for another process that writes."""
-
-# The tables keep their rowid: without it, SQLite gives each row of more than a quarter page one or
-# more pages of its own.
-_SCHEMA = """
-create table runs (
-    n integer primary key, id text not null unique, project text not null, name text not null,
-    command text not null, header text not null, state text not null, began real not null,
-    ended real, replies integer not null default 0, tokens integer not null default 0,
-    boots integer not null default 1, error text, owner text, token integer, due real,
-    value text, successor text
-) strict;
-create index runs_by_project on runs (project, began);
-create table entries (
-    run integer not null, seq integer not null, data blob not null, checksum blob not null,
-    primary key (run, seq)
-) strict;
-create table blobs (
-    run integer not null, digest blob not null, data blob not null, primary key (run, digest)
-) strict;
-create table snapshots (
-    run integer primary key, seq integer not null, data blob not null, checksum blob not null
-) strict;
-"""
-
-_QUESTIONS = """
-create table questions (
-    run integer not null, request text not null, data text not null, opened real not null,
-    answer text, answered real, is_over integer not null default 0, primary key (run, request)
-) strict;
-"""
-
-_MIGRATIONS = {
-    1: "alter table runs add column due real; alter table runs add column value text;" + _QUESTIONS,
-    2: "alter table runs add column successor text",
-}
-"""The statements that make the next version of a store."""
+from sexplang.terms.classes.node import define, evolve, frozen
 
 RUNNING, WAITING, INTERRUPTED = "running", "waiting", "interrupted"
 """The states of a run that can go on. A waiting one is parked: it needs an answer, or its time."""
@@ -122,11 +73,25 @@ _COLUMNS = (
 class RunStore:
     """An open store."""
 
-    path: str
-    db: "sqlite3.Connection"
-    is_new: bool = False
-    """Whether the file was made just now."""
-    _locks: dict[str, int] = field(factory=dict)
+    db: Database
+
+    @property
+    def path(self) -> str:
+        """The path or URL that names the store, without a password."""
+        return self.db.address
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the store was made just now."""
+        return self.db.is_new
+
+    def explain(self) -> AbstractContextManager[None]:
+        """Turn an error of the database into a Refusal."""
+        return self.db.explain()
+
+    def transaction(self, run: StoredRun | None = None) -> AbstractContextManager[None]:
+        """Write several statements as one. Nobody else writes to the run meanwhile."""
+        return self.db.transaction(None if run is None else run.n)
 
     def add_run(
         self,
@@ -141,20 +106,16 @@ class RunStore:
         id, project, name = map(_encodable, (id, project, name))
         if not self.lock(id):
             raise self._refuse_id(id) or refuse_busy(id)
-        from sqlite3 import IntegrityError
-
-        with explain(self.path):
-            with suppress(OSError):  # of an earlier file with this name
-                os.unlink(self._lock_path(id) + _UNKEPT_END)
-            try:
-                self.db.execute(
-                    "insert into runs (id, project, name, command, header, state, began, owner) "
-                    "values (?, ?, ?, ?, ?, ?, ?, ?)",
-                    (id, project, name, command, header, RUNNING, time(), owner),
-                )
-            except IntegrityError:
-                self.unlock(id)
-                raise (self._refuse_id(id) or refuse_busy(id)) from None
+        with self.explain():
+            self.db.forget_mark(id)
+            made = self.db.execute(
+                "insert into runs (id, project, name, command, header, state, began, owner) "
+                "values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing returning n",
+                (id, project, name, command, header, RUNNING, time(), owner),
+            ).fetchone()
+        if made is None:
+            self.unlock(id)
+            raise self._refuse_id(id) or refuse_busy(id)
         return self.find(id)
 
     def _refuse_id(self, id: str) -> Any:
@@ -172,7 +133,7 @@ class RunStore:
     def find(self, id: str) -> StoredRun:
         """Return a run by its id, or by the beginning of one. Raises a Refusal `unknown-run`."""
         id = _encodable(id)
-        with explain(self.path):
+        with self.explain():
             wanted = "id = ? or (substr(id, 1, length(?)) = ? and length(?) > 3)"
             found = self.db.execute(
                 f"select {_COLUMNS} from runs where {wanted} order by id = ? desc limit 2",
@@ -191,7 +152,7 @@ class RunStore:
 
     def runs(self, project: str | None = None) -> list[StoredRun]:
         """Return the runs of a project, or all, the newest first."""
-        with explain(self.path):
+        with self.explain():
             where, given = "", tuple[str, ...]()
             if project is not None:
                 where, given = "where project = ?", (_encodable(project),)
@@ -203,13 +164,13 @@ class RunStore:
     def find_old(self, until: float) -> list[StoredRun]:
         """Return the runs that ended, or of which nothing more is known, before a time. One that
         waits is not old."""
-        with explain(self.path):
+        with self.explain():
             asked = f"select {_COLUMNS} from runs where coalesce(ended, began) < ? and state != ?"
             return [self._make(*each) for each in self.db.execute(asked, (until, WAITING))]
 
     def find_before(self, run: StoredRun) -> StoredRun | None:
         """Return the run of the same command in the same project before this one."""
-        with explain(self.path):
+        with self.explain():
             found = self.db.execute(
                 f"select {_COLUMNS} from runs where project = ? and command = ? and n < ? "
                 "order by n desc limit 1",
@@ -219,16 +180,13 @@ class RunStore:
 
     def _make(self, *columns: Any) -> StoredRun:
         run = StoredRun(*columns)
-        is_marked = run.state != UNKEPT and os.path.exists(self._lock_path(run.id) + _UNKEPT_END)
+        is_marked = run.state != UNKEPT and self.db.is_marked(run.id)
         return evolve(run, state=UNKEPT) if is_marked else run
 
     def mark_unkept(self, run: StoredRun) -> None:
-        """Say that a run goes on without the store. The name of its lock file says it too: the
-        store may have no room."""
-        path = self._lock_path(run.id)
-        with suppress(OSError):
-            os.rename(path, path + _UNKEPT_END)
-        with suppress(Refusal), explain(self.path):
+        """Say that a run goes on without the store. The store itself may have no room for it."""
+        self.db.mark_unkept(run.id)
+        with suppress(Refusal), self.explain():
             self.db.execute("update runs set state = ? where n = ?", (UNKEPT, run.n))
 
     def replace_run(self, run: StoredRun, successor: StoredRun) -> None:
@@ -250,7 +208,7 @@ class RunStore:
         """Cancel a run without its program. Raises a Refusal: `run-busy`, `run-ended`."""
         if not self.lock(run.id):
             raise refuse_busy(run.id)
-        with explain(self.path), self.transaction():
+        with self.explain(), self.transaction(run):
             run = self.find(run.id)
             check_not_ended(run, (DONE, CANCELLED, REPLACED))
             self.db.execute(
@@ -286,89 +244,48 @@ class RunStore:
         """Whether a process drives the run."""
         if run.state != RUNNING:
             return False
-        if run.id in self._locks or not self.lock(run.id):
+        if not self.lock(run.id):
             return True
         self.unlock(run.id)
         return False
 
     def lock(self, id: str) -> bool:
         """Lock a run until this process ends. Return False if another drive has it."""
-        if id in self._locks:
-            return False
-        path = self._lock_path(id)
-        with explain(self.path):
-            os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(file)
-            return False
-        self._locks[id] = file
-        return True
+        return self.db.lock(id)
 
     def unlock(self, id: str) -> None:
         """Release a run."""
-        file = self._locks.pop(id, None)
-        if file is not None:
-            os.close(file)
-
-    def _lock_path(self, id: str) -> str:
-        """Return the lock file of a run. An id that is no plain file name has a digest there: a
-        store that came from elsewhere may hold any id."""
-        if not _FILE_NAME.fullmatch(id):
-            id = sha256(id.encode()).hexdigest()
-        return os.path.join(f"{self.path}.locks", id)
+        self.db.unlock(id)
 
     def remove(self, runs: list[StoredRun]) -> None:
         """Remove runs with all that belongs to them."""
-        with explain(self.path), self.transaction():
+        with self.explain(), self.transaction():
             for run in runs:
                 for table in ("entries", "blobs", "snapshots", "questions"):
                     self.db.execute(f"delete from {table} where run = ?", (run.n,))
                 self.db.execute("delete from runs where n = ?", (run.n,))
         for run in runs:
-            for end in ("", _UNKEPT_END):
-                with suppress(OSError):
-                    os.unlink(self._lock_path(run.id) + end)
+            self.db.forget(run.id)
 
     def size(self) -> int:
-        """Return the bytes of the data in the file."""
-        with explain(self.path):
-            (pages,), (free,), (page,) = [
-                self.db.execute(f"pragma {name}").fetchone()
-                for name in ("page_count", "freelist_count", "page_size")
-            ]
-        return int((pages - free) * page)
+        """Return the bytes of the data in the store."""
+        with self.explain():
+            return self.db.size()
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Write several statements as one."""
-        self.db.execute("begin immediate")
-        try:
-            yield
-        except BaseException:
-            with suppress(Exception):  # what went wrong first is told
-                self.db.execute("rollback")
-            raise
-        self.db.execute("commit")
+    def compact(self) -> None:
+        """Give the room of what was removed back to the disk."""
+        with self.explain():
+            self.db.execute("vacuum")
 
     def close(self) -> None:
-        """Close the file and release all runs."""
-        for id in [*self._locks]:
-            self.unlock(id)
+        """Close the store and release all runs."""
         self.db.close()
 
-
-_UNKEPT_END = "~unkept"
-"""The end of the name of a lock file, which no id has."""
 
 RUN_ID = re.compile(r"\w[\w.-]{0,63}")
 """The ids that a person may give."""
 
 RUN_ID_WORDS = "at most 64 letters, digits, `-`, `_` and `.`, with a letter, digit or `_` first"
-
-_FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}")
 
 
 def _encodable(text: str) -> str:
@@ -378,10 +295,10 @@ def _encodable(text: str) -> str:
 
 
 def default_store() -> str | None:
-    """Return the path of the person's own store, or None if runs are not to be kept."""
+    """Return the address of the person's own store, or None if runs are not to be kept."""
     said = os.environ.get("SEXPLANG_STORE")
     if said is not None:
-        return os.path.abspath(said) if said else None
+        return resolve_address(said) if said else None
     home = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
     return os.path.join(home, "sexplang", "runs.db")
 
@@ -404,109 +321,10 @@ def is_private(path: str) -> bool:
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
-def open_store(path: str, *, must_exist: bool = False) -> RunStore:
+def open_store(address: str, *, must_exist: bool = False) -> RunStore:
     """Open a store, and make it if it is not there. Raises a Refusal `store-failed` or
     `bad-store`."""
-    is_new = not os.path.exists(path)
-    if is_new and must_exist:
-        raise refuse(
-            "store-failed", f"there is no store {path}", hint="runs are kept there by `run`"
-        )
-    with explain(path):
-        if is_new:
-            os.makedirs(os.path.dirname(path) or ".", 0o700, exist_ok=True)
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-        elif not stat.S_ISREG(os.stat(path).st_mode):
-            raise OSError(None, "it is no file")
-        from sqlite3 import connect
-
-        db = connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
-        try:
-            _prepare(db, path)
-        except BaseException:
-            db.close()
-            raise
-    return RunStore(path, db, is_new)
-
-
-def _prepare(db: "sqlite3.Connection", path: str) -> None:
-    """Set a connection up, and make the tables of a new file."""
-    db.text_factory = _decode
-    identity = _identity(db)
-    if identity == (0, 0, 0):
-        db.execute("pragma journal_mode = wal")
-        db.execute("begin immediate")
-        if _identity(db) == (0, 0, 0):
-            for statement in (_SCHEMA + _QUESTIONS).split(";"):
-                db.execute(statement)
-            db.execute(f"pragma application_id = {_APPLICATION}")
-            db.execute(f"pragma user_version = {VERSION}")
-        db.execute("commit")
-        identity = _identity(db)
-    application, version, _ = identity
-    if application != _APPLICATION:
-        raise refuse(
-            "bad-store", f"{path} is no store of runs", hint="name another file with --store FILE"
-        )
-    if version > VERSION:
-        raise refuse(
-            "bad-store", f"{path} is of a newer version of sexplang", hint="update this one"
-        )
-    if version < VERSION:
-        _migrate(db)
-    db.execute("pragma synchronous = full")
-
-
-def _decode(data: bytes) -> str:
-    """Return a text of the store. A damaged one damages its own run alone."""
-    return data.decode("utf-8", "replace")
-
-
-def _migrate(db: "sqlite3.Connection") -> None:
-    """Bring a store to this version, as one transaction."""
-    db.execute("begin immediate")
-    for version in range(_identity(db)[1], VERSION):  # another process may have done it
-        for statement in _MIGRATIONS[version].split(";"):
-            db.execute(statement)
-        db.execute(f"pragma user_version = {version + 1}")
-    db.execute("commit")
-
-
-def _identity(db: "sqlite3.Connection") -> tuple[int, int, int]:
-    """Return application, version and number of tables, all of one state."""
-    found: tuple[int, int, int] = db.execute(
-        "select application_id, user_version, (select count(*) from sqlite_master) "
-        "from pragma_application_id, pragma_user_version"
-    ).fetchone()
-    return found
-
-
-@contextmanager
-def explain(path: str) -> Iterator[None]:
-    """Turn an error of SQLite or of a file into a Refusal."""
-    from sqlite3 import DatabaseError, IntegrityError
-
-    try:
-        yield
-    except IntegrityError:
-        raise refuse(
-            "store-failed",
-            f"another process has written to this run in the store {path}",
-            hint="sexplang runs show ID tells how the run stands",
-        ) from None
-    except DatabaseError as error:
-        is_bad = type(error) is DatabaseError
-        raise refuse(
-            "bad-store" if is_bad else "store-failed",
-            f"the store of runs {path} cannot be used: {error}",
-            hint="name another file with --store FILE, or keep nothing with --no-record",
-        ) from None
-    except OSError as error:
-        raise refuse(
-            "store-failed",
-            f"the store of runs {path} cannot be used: {error.strerror}",
-            hint="name another file with --store FILE, or keep nothing with --no-record",
-        ) from None
+    return RunStore(open_database(address, must_exist=must_exist))
 
 
 def check_not_ended(run: StoredRun, states: tuple[str, ...]) -> None:

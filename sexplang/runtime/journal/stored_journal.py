@@ -21,7 +21,6 @@ from sexplang.runtime.journal.run_store import (
     WAITING,
     RunStore,
     StoredRun,
-    explain,
 )
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, field
@@ -186,7 +185,7 @@ class StoredJournal:
             data = compress("\n".join(self._lines).encode("utf-8", LONE))
             checksum = sha256(self.before + data).digest()[:SIZE]
             entry = run.n, self.seq + 1, data, checksum
-            with explain(store.path):
+            with store.explain():
                 if not self._blobs.new:
                     store.db.execute(_ENTRY, entry)
                 else:
@@ -232,7 +231,7 @@ class StoredJournal:
         store, run = self._open()
         if self.freeze is not None:
             self._write_snapshot(outcome, clock)
-        with explain(store.path), store.transaction():
+        with store.explain(), store.transaction():
             keep_questions(store, run, questions)
             store.db.execute(
                 "update runs set state = ?, due = ?, replies = ?, tokens = ? where n = ?",
@@ -242,7 +241,7 @@ class StoredJournal:
     def go_on(self) -> None:
         """Say that a parked run is driven again. Raises Refusal."""
         store, run = self._open()
-        with explain(store.path):
+        with store.explain():
             store.db.execute("update runs set state = ?, due = null where n = ?", (RUNNING, run.n))
 
     def _write_snapshot(self, outcome: Any, clock: float) -> None:
@@ -264,9 +263,10 @@ class StoredJournal:
             }
             data = compress(json.dumps(kept).encode())
             checksum = sha256(self.before + data).digest()[:SIZE]
-            with explain(store.path):
+            with store.explain():
                 store.db.execute(
-                    "insert or replace into snapshots values (?, ?, ?, ?)",
+                    "insert into snapshots values (?, ?, ?, ?) on conflict (run) do update set "
+                    "seq = excluded.seq, data = excluded.data, checksum = excluded.checksum",
                     (run.n, self.seq, data, checksum),
                 )
         self._since = thread_time()
@@ -279,7 +279,7 @@ class StoredJournal:
         if self._opened is not None and not self.is_off:
             store, run = self._opened
             try:
-                with explain(store.path), store.transaction():
+                with store.explain(), store.transaction():
                     if state != INTERRUPTED:  # a run that is over is not read from a snapshot
                         store.db.execute("delete from snapshots where run = ?", (run.n,))
                     store.db.execute(
@@ -297,7 +297,7 @@ class StoredJournal:
             self.commit()
         if self._opened is not None:
             store, run = self._opened
-            with suppress(Refusal), explain(store.path):
+            with suppress(Refusal), store.explain():
                 store.db.execute(
                     "update runs set state = ?, replies = ?, tokens = ? "
                     "where n = ? and state = 'running'",
@@ -352,7 +352,7 @@ def add_usage(usage: Usage, row: Row, sign: int = 1) -> None:
 _GREATEST = 2**63 - 1
 
 _ENTRY = "insert into entries values (?, ?, ?, ?)"
-_BLOB = "insert or ignore into blobs values (?, ?, ?)"
+_BLOB = "insert into blobs values (?, ?, ?) on conflict do nothing"
 
 
 @define(eq=False)
@@ -485,7 +485,7 @@ def read_rows(store: RunStore, run: StoredRun, *, whole: bool = False) -> Stored
     blobs = BlobReader(lambda name: _find_blob(store, run, name), _load_blob)
     found = None if whole else _read_snapshot(store, run)
     found = found or StoredRows(before=first_checksum(run))
-    with explain(store.path):
+    with store.explain():
         for seq, data, checksum in store.db.execute(
             "select seq, data, checksum from entries where run = ? and seq > ? order by seq",
             (run.n, found.seq),
@@ -517,7 +517,7 @@ def _fits(before: bytes, data: bytes, checksum: bytes) -> bool:
 
 
 def _read_snapshot(store: RunStore, run: StoredRun) -> StoredRows | None:
-    with explain(store.path):
+    with store.explain():
         found = store.db.execute(
             "select s.seq, s.data, s.checksum, e.checksum from snapshots s "
             "join entries e on e.run = s.run and e.seq = s.seq where s.run = ?",

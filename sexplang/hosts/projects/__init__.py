@@ -1,0 +1,1 @@
+"""Projects: what ships to begin with, and what is installed and set up around one."""

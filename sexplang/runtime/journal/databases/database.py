@@ -1,0 +1,146 @@
+"""What a store of runs needs of a database."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from sexplang.runtime.refusal import refuse
+
+
+class Rows(Protocol):
+    """The rows that a statement gave."""
+
+    def fetchone(self) -> Any:
+        """Return the next row, or None."""
+
+    def fetchall(self) -> list[Any]:
+        """Return the other rows."""
+
+    def __iter__(self) -> Any: ...
+
+
+class Database(Protocol):
+    """An open database. The marks of a statement's arguments are `?`."""
+
+    @property
+    def address(self) -> str:
+        """The path or URL that names it, without a password."""
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it was made just now."""
+
+    def execute(self, statement: str, arguments: Sequence[Any] = ()) -> Rows:
+        """Execute a statement."""
+
+    def executemany(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Execute a statement for each row."""
+
+    def transaction(self, run: int | None = None) -> AbstractContextManager[None]:
+        """Execute several statements as one. Nobody else writes to the run meanwhile."""
+
+    def explain(self) -> AbstractContextManager[None]:
+        """Turn an error of the database into a Refusal `store-failed` or `bad-store`."""
+
+    def lock(self, id: str) -> bool:
+        """Lock a run until this process ends. Return False if another drive has it."""
+
+    def unlock(self, id: str) -> None:
+        """Release a run."""
+
+    def mark_unkept(self, id: str) -> None:
+        """Say, outside the tables, that a run goes on without the store."""
+
+    def is_marked(self, id: str) -> bool:
+        """Whether a run is said to go on without the store."""
+
+    def forget_mark(self, id: str) -> None:
+        """Remove the mark of an earlier run with this id."""
+
+    def forget(self, id: str) -> None:
+        """Remove what is kept of a run outside the tables."""
+
+    def size(self) -> int:
+        """Return the bytes of the data."""
+
+    def close(self) -> None:
+        """Close the database and release all runs."""
+
+
+VERSION = 3
+"""The version of the tables. 2 has the questions of parked runs; 3 has the runs that replace
+others."""
+
+_SCHEMA = """
+create table runs (
+    n {key}, id text not null unique, project text not null, name text not null,
+    command text not null, header text not null, state text not null, began {real} not null,
+    ended {real}, replies {integer} not null default 0, tokens {integer} not null default 0,
+    boots {integer} not null default 1, error text, owner text, token {integer}, due {real},
+    value text, successor text
+) {strict};
+create index runs_by_project on runs (project, began);
+create table entries (
+    run {integer} not null, seq {integer} not null, data {bytes} not null,
+    checksum {bytes} not null, primary key (run, seq)
+) {strict};
+create table blobs (
+    run {integer} not null, digest {bytes} not null, data {bytes} not null,
+    primary key (run, digest)
+) {strict};
+create table snapshots (
+    run {integer} primary key, seq {integer} not null, data {bytes} not null,
+    checksum {bytes} not null
+) {strict};
+"""
+
+_QUESTIONS = """
+create table questions (
+    run {integer} not null, request text not null, data text not null, opened {real} not null,
+    answer text, answered {real}, is_over {integer} not null default 0, primary key (run, request)
+) {strict};
+"""
+
+_MIGRATIONS = {
+    1: "alter table runs add column due {real}; alter table runs add column value text;"
+    + _QUESTIONS,
+    2: "alter table runs add column successor text",
+}
+
+
+def list_statements(types: dict[str, str], version: int | None = None) -> list[str]:
+    """Return the statements that make the tables, or the next version of them."""
+    text = _SCHEMA + _QUESTIONS if version is None else _MIGRATIONS[version]
+    return [each for each in text.format(**types).split(";") if each.strip()]
+
+
+def refuse_missing(address: str) -> Any:
+    """Return the refusal of a store that is not there."""
+    return refuse(
+        "store-failed", f"there is no store {address}", hint="runs are kept there by `run`"
+    )
+
+
+_ELSEWHERE = "name another one with --store, or keep nothing with --no-record"
+
+
+def refuse_failed(address: str, why: object, hint: str = _ELSEWHERE) -> Any:
+    """Return the refusal of a store that cannot be used."""
+    message = f"the store of runs {address} cannot be used: {why}"
+    return refuse("store-failed", message, hint=hint)
+
+
+def refuse_written(address: str) -> Any:
+    """Return the refusal of a write to a run to which another process has written."""
+    return refuse(
+        "store-failed",
+        f"another process has written to this run in the store {address}",
+        hint="sexplang runs show ID tells how the run stands",
+    )
+
+
+def refuse_newer(address: str) -> Any:
+    """Return the refusal of tables of a newer version."""
+    return refuse(
+        "bad-store", f"{address} is of a newer version of sexplang", hint="update this one"
+    )

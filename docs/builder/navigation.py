@@ -54,15 +54,28 @@ def _section(name: str, pages: Mapping[str, Page]) -> Nav:
     paths = [path for path in sorted(pages) if path.startswith(f"{name}/")]
     index = [path for path in paths if path == f"{name}/index.md"]
     groups = {
-        title: [path for each in files if (path := f"{name}/{each}") in pages]
+        title: [
+            {_shorten_title(pages[path]): path}
+            for each in files
+            if (path := f"{name}/{each}") in pages
+        ]
         for title, files in list_groups(DOCS / name / "index.md")
     }
-    grouped = {path for group in groups.values() for path in group}
+    grouped = {path for group in groups.values() for row in group for path in row.values()}
     rows: Nav = [{title: group} for title, group in groups.items() if group]
-    others: Nav = [path for path in paths if path not in grouped and path not in index]
+    others: Nav = [
+        {_shorten_title(pages[path]): path}
+        for path in paths
+        if path not in grouped and path not in index
+    ]
     if rows and others and name != "start":
         others = [{"More": [*others]}]
     return [*index, *rows, *others]
+
+
+def _shorten_title(page: Page) -> str:
+    """Return the part of a title before the colon."""
+    return page.title.partition(": ")[0]
 
 
 def _examples(pages: Mapping[str, Page]) -> Nav:
@@ -143,6 +156,7 @@ def generator_settings(pages: Iterable[Page], theme: Path) -> dict[str, Any]:
             "custom_dir": str(theme),
             "language": "en",
             "font": False,
+            "favicon": "assets/favicon.svg",
             "features": list(_FEATURES),
             "palette": [
                 palette("default", "lucide/sun", "dark"),

@@ -156,6 +156,7 @@ def generator_settings(pages: Iterable[Page], theme: Path) -> dict[str, Any]:
             "custom_dir": str(theme),
             "language": "en",
             "font": False,
+            "favicon": "assets/favicon.svg",
             "features": list(_FEATURES),
             "palette": [
                 palette("default", "lucide/sun", "dark"),

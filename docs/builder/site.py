@@ -76,7 +76,7 @@ def write_sources(content: Content, folder: Path) -> None:
         target = folder / "pages" / file.path
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / file.source, target)
-    for name in ("site.css", "search.js", "page.js"):
+    for name in ("site.css", "search.js", "page.js", "favicon.svg"):
         target = folder / "pages" / "assets" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(THEME / name, target)

@@ -1,7 +1,7 @@
 """Draws `terminal.svg`, beside this file: `python docs/pictures/terminal.py`.
 
-It saves the program of the README in an empty folder, runs the commands below there, one of them with the
-local model, and draws what comes out. The seconds of the model are those of the machine that draws.
+It saves the program of the README in an empty folder, runs the commands below there, one of them
+with the local model, and draws what comes out. The seconds are those of the machine that draws.
 """
 
 import os

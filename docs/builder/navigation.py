@@ -6,8 +6,9 @@ from typing import Any
 
 from builder.command_pages import COMMANDS, all_commands, command_path
 from builder.error_pages import ERRORS
+from builder.example_pages import example_path
 from builder.name_pages import NAMES
-from builder.pages import DOCS, Page
+from builder.pages import DOCS, ROOT, Page
 from builder.python_pages import PYTHON
 from builder.written_pages import CHAPTERS, SECTIONS, chapter_groups, list_groups
 from sexplang.terms.run_terms import find_version
@@ -79,11 +80,19 @@ def _shorten_title(page: Page) -> str:
 
 
 def _examples(pages: Mapping[str, Page]) -> Nav:
+    """Return the examples in the groups of their README; the starters are the last group."""
     first = "examples/index.md"
-    return [
-        first,
-        *sorted(path for path in pages if path.startswith("examples/") and path != first),
-    ]
+    paths = [path for path in sorted(pages) if path.startswith("examples/") and path != first]
+    folder = ROOT / "examples"
+    groups = {
+        title: [path for each in files if (path := example_path((folder / each).parent)) in pages]
+        for title, files in list_groups(folder / "README.md")
+    }
+    grouped = {path for group in groups.values() for path in group}
+    starters = [path for path in paths if path.startswith("examples/starters-")]
+    groups["More"] = [path for path in paths if path not in {*grouped, *starters}]
+    groups["What sexplang init copies"] = [path for path in starters if path not in grouped]
+    return [first, *({title: group} for title, group in groups.items() if group)]
 
 
 def _reference(pages: Mapping[str, Page]) -> Nav:

@@ -19,7 +19,10 @@ QUESTIONS = Path(__file__).parent / "questions.tsv"
 RIGHT = 45
 PAGES = (
     "index",
-    "reference/index",
+    "start/install",
+    "tutorial/01-a-task",
+    "how-to/extract",
+    "explanation/effects",
     "reference/chapters/05-tasks",
     "reference/names/index",
     "reference/names/par-map",

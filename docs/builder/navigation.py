@@ -64,13 +64,16 @@ def _section(name: str, pages: Mapping[str, Page]) -> Nav:
         for title, files in list_groups(DOCS / name / "index.md")
     }
     grouped = {path for group in groups.values() for row in group for path in row.values()}
-    rows: Nav = [{title: group} for title, group in groups.items() if group]
+    listed = {title: group for title, group in groups.items() if group}
+    rows: Nav = [{title: group} for title, group in listed.items()]
+    if len(rows) == 1:  # a list of one group is no group
+        (rows,) = listed.values()
     others: Nav = [
         {_shorten_title(pages[path]): path}
         for path in paths
         if path not in grouped and path not in index
     ]
-    if rows and others and name != "start":
+    if len(listed) > 1 and others:
         others = [{"More": [*others]}]
     return [*index, *rows, *others]
 

@@ -49,8 +49,6 @@ def all_pages() -> Iterator[Page]:
     yield from python_pages()
     yield from example_pages()
     yield reference_page()
-    text = (THEME / "examples.md").read_text(encoding="utf-8")
-    yield Page("reference/examples.md", text, "reference")
 
 
 def gather() -> Content:

@@ -88,7 +88,9 @@ def test_an_index_has_our_tables_and_nothing_else(memory, tmp_path, script, vers
     before = Path(memory.index).read_bytes()
 
     said = uses(memory, tmp_path)
-    assert all(each and "is not one that `sexplang index` makes" in each for each in said.values()), said
+    assert all(
+        each and "is not one that `sexplang index` makes" in each for each in said.values()
+    ), said
     assert before == Path(memory.index).read_bytes()
 
 

@@ -38,7 +38,8 @@ def section_pages() -> Iterator[Page]:
             path = f"{section}/{file.name}"
             if section == "start" and file.name == "index.md":
                 path = "index.md"
-            yield _read(f"docs/{section}/{file.name}", path, section)
+            kind = "index" if path == f"{section}/index.md" else section
+            yield _read(f"docs/{section}/{file.name}", path, kind)
 
 
 def chapter_pages() -> Iterator[Page]:

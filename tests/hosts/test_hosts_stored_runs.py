@@ -377,4 +377,4 @@ def test_a_failed_run_says_how_to_go_on(folder):
     (folder / "cause").write_text("mended")
     assert "mended\n" == command(folder, "runs", "resume", "night").stdout
     ended = command(folder, "runs", "resume", "night").stderr
-    assert "sexplang runs show night tells its value" in ended
+    assert "sexplang runs show night shows its value" in ended

@@ -38,9 +38,9 @@ RUN_OPTIONS = (
     Option(
         ("--model",),
         "texts",
-        "Who answers where no model is named: local, anthropic:ID, openai:ID, http://…, "
-        "openai:http://…; with NAME= where the program names NAME, with '*=' wherever it names "
-        "one. scripted:FILE and replay:FILE answer everybody.",
+        "The model of calls that name none: local, anthropic:ID, openai:ID, http://… or "
+        "openai:http://…; NAME=MODEL is the model of calls that name NAME, and '*=MODEL' that of "
+        "calls that name any. scripted:FILE and replay:FILE answer every call.",
         "[NAME=]MODEL",
     ),
     Option(("--json",), "flag", "Write the result as one JSON document."),
@@ -51,7 +51,7 @@ RUN_OPTIONS = (
     Option(
         ("--allow-python",),
         "texts",
-        "Run the Python FILE where the program imports it: it may do what you may.",
+        "Run the Python FILE that the program imports. It runs with all your rights.",
         "FILE",
     ),
     Option(

@@ -78,7 +78,7 @@ def _from_table(table: dict[str, Value], span: Span | None) -> Record:
     details = {**more, **given}
     if len(details) < len(more) + len(given):
         twice = next(name for name in more if name in given)
-        words = f"`{twice}` stands both beside the `details` of an error and in them"
+        words = f"`{twice}` is given twice: beside the `details` of an error and in them"
         raise Fault("wrong-type", words, hint="what an error has no field for belongs in `details`")
     return error_record(
         _words(table.get("type")) or "USER_ERROR",

@@ -286,7 +286,7 @@ def _provider(template: Template) -> Iterator[Finding]:
         yield Finding(
             "incomplete-template",
             f"`{template.name}` names the provider `{template.provider}` and no model of it, which "
-            "says nothing",
+            "has no effect",
             "name the model too, or leave the provider out",
             part="provider",
             severity="warning",
@@ -425,7 +425,7 @@ def names_in(params: str) -> list[str]:
 def gaps_in(params: str) -> Iterator[Finding]:
     """Find a comma without a name on one side: a missing name shifts the positions."""
     if "," in params and not all(map(str.strip, params.split(","))):
-        title = "a parameter has no name: nothing stands before or after one of these commas"
+        title = "a parameter has no name: there is nothing before or after one of these commas"
         yield Finding("bad-name", title, 'name it, or remove the comma: params="a, b"', "params")
 
 

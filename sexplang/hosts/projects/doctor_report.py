@@ -59,7 +59,7 @@ def _list_configurations(report: dict[str, Any]) -> Rows:
 def _list_models(report: dict[str, Any]) -> Rows:
     rows, hints = [], set[str]()
     for each in report["models"]:
-        model = each["model"] or "nobody"
+        model = each["model"] or "none"
         said = f" ({each['source']})" if each["source"] else ""
         rows.append((each["name"], f"{model}{said}: {_state(each)}"))
         if each["hint"] and each["hint"] not in hints:

@@ -348,9 +348,9 @@ def misfit(words: tuple[str, ...]) -> str | None:
     for word in words:
         name, model = pair(without_credentials(word, {}))
         if name == "":
-            return f"`={model}` names nobody before `=`; write NAME={model or 'MODEL'}"
+            return f"`={model}` has no name before `=`; write NAME={model or 'MODEL'}"
         if not model:
-            return f"`{word}` says no model; write {name or 'NAME'}=local or another model"
+            return f"`{word}` names no model; write {name or 'NAME'}=local or another model"
         if name in seen and name is None:
             return "it is given twice; give it once, and others with a name: NAME=MODEL"
         if name in seen:

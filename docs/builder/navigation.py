@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from builder.command_pages import COMMANDS, all_commands, command_path
-from builder.error_pages import ERRORS
 from builder.example_pages import example_path
-from builder.name_pages import NAMES
 from builder.pages import DOCS, ROOT, Page
-from builder.python_pages import PYTHON
+from builder.reference.command_pages import COMMANDS, all_commands, command_path
+from builder.reference.error_pages import ERRORS
+from builder.reference.name_pages import NAMES
+from builder.reference.python_pages import PYTHON
 from builder.written_pages import CHAPTERS, SECTIONS, chapter_groups, list_groups
 from sexplang.terms.run_terms import find_version
 

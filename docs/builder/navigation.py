@@ -4,16 +4,17 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from builder.command_pages import COMMANDS, all_commands, command_path
-from builder.error_pages import ERRORS
 from builder.example_pages import example_path
-from builder.name_pages import NAMES
 from builder.pages import DOCS, ROOT, Page
-from builder.python_pages import PYTHON
+from builder.reference.command_pages import COMMANDS, all_commands, command_path
+from builder.reference.error_pages import ERRORS
+from builder.reference.name_pages import NAMES
+from builder.reference.python_pages import PYTHON
 from builder.written_pages import CHAPTERS, SECTIONS, chapter_groups, list_groups
 from sexplang.terms.run_terms import find_version
 
 REFERENCE = "reference/index.md"
+EXAMPLES = "explanation/how-examples-are-written.md"
 
 Nav = list[Any]
 
@@ -27,7 +28,7 @@ def reference_page() -> Page:
         ("Python", f"{PYTHON}/index.md", "the package, for programs in Python"),
         ("Error codes", f"{ERRORS}/index.md", "what each error means and what to do"),
         ("Glossary", "reference/glossary.md", "the words of the specification"),
-        ("How examples are written", "reference/examples.md", "what `;=>` and the other marks say"),
+        ("How examples are written", EXAMPLES, "what `;=>` and the other marks say"),
         ("Decisions", "reference/decisions/index.md", "why some things are as they are"),
         ("Changes", "project/changes.md", "what is new in each version"),
         ("Contributing", "project/contributing.md", "how the project is built and kept"),
@@ -63,13 +64,16 @@ def _section(name: str, pages: Mapping[str, Page]) -> Nav:
         for title, files in list_groups(DOCS / name / "index.md")
     }
     grouped = {path for group in groups.values() for row in group for path in row.values()}
-    rows: Nav = [{title: group} for title, group in groups.items() if group]
+    listed = {title: group for title, group in groups.items() if group}
+    rows: Nav = [{title: group} for title, group in listed.items()]
+    if len(rows) == 1:  # a list of one group is no group
+        (rows,) = listed.values()
     others: Nav = [
         {_shorten_title(pages[path]): path}
         for path in paths
         if path not in grouped and path not in index
     ]
-    if rows and others and name != "start":
+    if len(listed) > 1 and others:
         others = [{"More": [*others]}]
     return [*index, *rows, *others]
 
@@ -122,7 +126,6 @@ def _reference(pages: Mapping[str, Page]) -> Nav:
         {"Python": f"{PYTHON}/index.md"},
         {"Error codes": f"{ERRORS}/index.md"},
         {"Glossary": "reference/glossary.md"},
-        {"How examples are written": "reference/examples.md"},
         {"Decisions": "reference/decisions/index.md"},
         {"Project": ["project/changes.md", "project/contributing.md"]},
     ]

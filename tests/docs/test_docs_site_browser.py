@@ -145,8 +145,7 @@ def test_a_page_asks_for_nothing_but_what_is_beside_it(site, browser, place):
     assert ([], []) == (failed, said)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
 def test_nothing_serious_is_in_the_way_of_a_screen_reader(site, browser, scheme, width):
     """By axe-core. On a phone nothing is wider than the screen."""
     from axe_playwright_python.sync_playwright import Axe

@@ -66,6 +66,27 @@ def test_a_task_of_a_program_is_named_with_its_file(tmp_path):
     assert (done.returncode, named.returncode) == (2, 0)
 
 
+def test_a_program_with_inputs_is_a_library_of_its_tasks(tmp_path):
+    """Nothing of it is evaluated. A file that it imports is held to the rules of imports."""
+    (tmp_path / "c.sexp").write_text(
+        "(define-input n type: integer)"
+        '(defatom sort-it (params t) (instructions "S {{t}}"))'
+        '(print "printed")(sort-it (str n))'
+    )
+    (tmp_path / "outer.sexp").write_text('(import "c.sexp")')
+    (tmp_path / "r.json").write_text('["sorted"]')
+    call = ("task", "sort-it", "t=a", "--quiet", "--from")
+    previewed = sexplang(*call, "c.sexp", "--preview", cwd=tmp_path)
+    done = sexplang(*call, "c.sexp", "--model", "scripted:r.json", cwd=tmp_path)
+    listed = sexplang("task", "--from", "c.sexp", "--help", cwd=tmp_path)
+    imported = sexplang(*call, "outer.sexp", cwd=tmp_path)
+
+    assert (previewed.returncode, "\n  S a\n" in previewed.stdout) == (0, True), previewed.stderr
+    assert (done.returncode, done.stdout) == (0, "sorted\n"), done.stderr
+    assert "  sort-it" in listed.stdout
+    assert (imported.returncode, "input-outside-main" in imported.stderr) == (1, True)
+
+
 def test_a_task_of_a_subtype_has_inputs_of_its_types(folder):
     """As under its name."""
     (folder / "count.xml").write_text(

@@ -157,7 +157,7 @@ def show_error(
         lines.append(f"{' ' * (width + 1)}{paint('┌─', 'frame')} {draw_hidden(span)}")
     lines += _places(labels, width, "error", paint)
     footer = [("note", f"the library meets it at {text}") for text in _library(fields.get("span"))]
-    footer += [("detail", text) for text in _details(fields.get("details"))]
+    footer += [("detail", text) for text in _details(fields.get("details"), message)]
     footer += [
         ("suppressed", text) for text in dict.fromkeys(_list_suppressed(fields.get("details")))
     ]
@@ -200,18 +200,34 @@ def _library(span: Any) -> Iterator[str]:
         yield span["library"]
 
 
-def _details(details: Any) -> Iterator[str]:
-    """Yield a text for each detail; a long value is abbreviated."""
+def _details(details: Any, message: str) -> Iterator[str]:
+    """Yield a text for each detail; a long value is abbreviated. What the message or an earlier
+    repair says of a reply is not said again."""
     if isinstance(details, Record):
         details = details.fields
     if not isinstance(details, dict):
         return
     for key, value in details.items():
+        if isinstance(value, tuple):
+            if key == "violations" and all(str(each) in message for each in value):
+                continue
+            if key == "repairs":
+                value = _without_repetition(value, message)
         if value is None or value in ((), "") or value == {} or _are_errors(value):
             continue
         long = text_size(value, LONGEST) > LONGEST
         text = value if isinstance(value, str) else abbreviate(value) if long else to_source(value)
         yield f"{key}: {text}"
+
+
+def _without_repetition(repairs: tuple[Any, ...], said: str) -> tuple[str, ...]:
+    """Return the repairs, and those that repeat a complaint without it."""
+    shown: list[str] = []
+    for repair in map(str, repairs):
+        word, _, complaint = repair.partition(": ")
+        shown.append(word if complaint and complaint in said else repair)
+        said += f"\n{complaint}"
+    return tuple(shown)
 
 
 def _list_suppressed(details: Any) -> Iterator[str]:

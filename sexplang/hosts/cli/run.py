@@ -106,7 +106,7 @@ def _run_check(settings: Settings, program: Program) -> tuple[Diagnostic, ...]:
 
 
 def inputs_of(settings: Settings) -> int:
-    """Print the inputs of a program, for its `--help`."""
+    """Print the inputs of a program, at the top of its `--help`."""
     from sexplang.hosts.settings.input_arguments import describe_inputs
 
     try:
@@ -117,7 +117,7 @@ def inputs_of(settings: Settings) -> int:
         return MISUSE
     rows = describe_inputs(program.inputs)
     width = max((len(name) for name, _ in rows), default=0)
-    print(f"\nInputs of {settings.file or 'the program'}:")
+    print(f"Inputs of {settings.file or 'the program'}:")
     for name, facts in rows:
         print(f"  {name:<{width}}  {facts}".rstrip())
     if not rows:

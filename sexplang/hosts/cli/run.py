@@ -259,10 +259,11 @@ def perform(
                         id = settings.run_id or new
                         storage = make_storage(settings, source, id)
                         settings = evolve(settings, run_id=id)
-                    if storage is None and settings.pause and isinstance(outcome, Suspended):
-                        words = "--pause keeps the run until it is answered: name --store FILE"
-                        say_misuse(words, settings)
-                        return MISUSE
+                    is_parking = settings.pause or settings.answers is not None
+                    if storage is None and is_parking and isinstance(outcome, Suspended):
+                        option = "--pause" if settings.pause else "--answers"
+                        words = f"{option} needs a run that is kept: name --store FILE"
+                        return say_misuse(words, settings)
                     if storage is not None:
                         storage.begin(terms)
                         book.note = storage.note

@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
-from sexplang.terms.classes.node import frozen
-from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.classes.node import evolve, frozen
+from sexplang.terms.diagnostic import IN_PYTHON, Diagnostic, Label
 from sexplang.terms.source import Source, Span
 from sexplang.terms.values.abbreviation import abbreviate, shorten_names
 from sexplang.terms.values.text import LONGEST, text_size, to_source
@@ -70,10 +70,17 @@ def diagnostics_text(found: Sequence[Diagnostic], stream: TextIO) -> str:
     first, more = found, len(found) - MOST
     if more > 0:
         first = sorted(found, key=lambda each: each.severity != "error")[:MOST]
-    shown = [show(each, paint, each.code in pages) for each in first]
+    shown = [show(_for_command(each), paint, each.code in pages) for each in first]
     if more > 0:
         shown.append(f"and {more:,} more")
     return "\n\n".join(shown)
+
+
+def _for_command(diagnostic: Diagnostic) -> Diagnostic:
+    """Return the diagnostic with a hint of what to type, without what to write in Python."""
+    if diagnostic.hint is None or IN_PYTHON not in diagnostic.hint:
+        return diagnostic
+    return evolve(diagnostic, hint=diagnostic.hint.partition(IN_PYTHON)[0])
 
 
 def error_text(

@@ -1,0 +1,35 @@
+"""A server with an empty database, and an engine of a store in it."""
+
+import psycopg
+import pytest
+from support.postgres_server import serve_postgres
+
+from sexplang.runtime.fleet import open_engine
+from sexplang.runtime.journal.run_store import open_store
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """The URL of a server."""
+    with serve_postgres("fsync=off") as url:
+        yield url
+
+
+@pytest.fixture
+def address(postgres):
+    """The URL of an empty database."""
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("drop schema if exists sexplang cascade")
+    return postgres
+
+
+@pytest.fixture
+def store(address):
+    opened = open_store(address)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def engine(store, address):
+    return open_engine(store.db, address)

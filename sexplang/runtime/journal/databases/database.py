@@ -1,6 +1,6 @@
 """What a store of runs needs of a database."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -29,6 +29,24 @@ class Database(Protocol):
     @property
     def is_new(self) -> bool:
         """Whether it was made just now."""
+
+    @property
+    def clock(self) -> str:
+        """The expression for the time by the clock of the database, in seconds since the epoch."""
+
+    def tell(self, channel: str, words: str) -> str:
+        """Return the expression that tells those who listen on a channel, as a part of the
+        statement. `words` is an expression too."""
+
+    def listen(self, channel: str, on_words: Callable[[str], None]) -> int | None:
+        """Call `on_words` with what is told on a channel. Return the file that is readable when
+        something has come, or None if nothing is told: one has to look."""
+
+    def hear(self) -> None:
+        """Take what has come."""
+
+    def reopen(self) -> "Database":
+        """Return another connection to it. Raises a Refusal."""
 
     def execute(self, statement: str, arguments: Sequence[Any] = ()) -> Rows:
         """Execute a statement."""
@@ -67,9 +85,9 @@ class Database(Protocol):
         """Close the database and release all runs."""
 
 
-VERSION = 3
+VERSION = 4
 """The version of the tables. 2 has the questions of parked runs; 3 has the runs that replace
-others."""
+others; 4 has what the fleet needs."""
 
 _SCHEMA = """
 create table runs (
@@ -101,16 +119,37 @@ create table questions (
 ) {strict};
 """
 
+_LEAVES = """
+create table leaves (
+    run {integer} not null, request text not null, attempt {integer} not null,
+    digest text not null, queue text not null, priority {integer} not null, decision text not null,
+    data {bytes} not null, worker text, until {real}, claims {integer} not null default 0,
+    reply {bytes}, settled {real}, settler text, delivered {real}, primary key (run, request)
+) {strict};
+create table late (
+    n {key}, run {integer} not null, request text not null, worker text not null,
+    at {real} not null, data {bytes} not null
+) {strict};
+create index late_by_run on late (run);
+create table pressure (
+    model text primary key, holders {texts} not null, ends {reals} not null,
+    slots {integers} not null, calls {integers} not null, tokens {integers} not null,
+    shut {real} not null default 0, failures {integer} not null default 0,
+    openings {integer} not null default 0
+) {strict};
+"""
+
 _MIGRATIONS = {
     1: "alter table runs add column due {real}; alter table runs add column value text;"
     + _QUESTIONS,
     2: "alter table runs add column successor text",
+    3: _LEAVES,
 }
 
 
 def list_statements(types: dict[str, str], version: int | None = None) -> list[str]:
     """Return the statements that make the tables, or the next version of them."""
-    text = _SCHEMA + _QUESTIONS if version is None else _MIGRATIONS[version]
+    text = _SCHEMA + _QUESTIONS + _LEAVES if version is None else _MIGRATIONS[version]
     return [each for each in text.format(**types).split(";") if each.strip()]
 
 

@@ -41,7 +41,9 @@ def settings_of(given, store, run_id):
     return Settings(**known, run_id=run_id, trace=None, traceparent=None, store=store)
 
 
-def drive_carried(text, store, run_id, engine, *, places=0, is_resumed=False, **given):
+def drive_carried(
+    text, store, run_id, engine, *, places=0, is_resumed=False, declared=None, **given
+):
     """Drive a run, which performs so many requests itself; return its value. `engine` makes the
     engine of a database."""
     settings = settings_of(given, None if is_resumed else store, run_id)
@@ -54,7 +56,9 @@ def drive_carried(text, store, run_id, engine, *, places=0, is_resumed=False, **
         started = begin(program, allowed, settings, servers, {}, None, ZoneUse(), resumed)
         with started as ready:
             kept, _ = ready.storage.opened
-            carrier = CarriedRequests(engine(kept.db), watch, Places(places), queue_of)
+            carrier = CarriedRequests(
+                engine(kept.db), watch, Places(places), queue_of, declared=declared or {}
+            )
             if resumed is None:
                 ready.storage.carrier = carrier
                 performers = carrier.wrap(ready.performers)

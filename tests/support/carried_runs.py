@@ -42,7 +42,7 @@ def settings_of(given, store, run_id):
 
 
 def drive_carried(
-    text, store, run_id, engine, *, places=0, is_resumed=False, declared=None, **given
+    text, store, run_id, engine, *, places=0, is_resumed=False, declared=None, watch=None, **given
 ):
     """Drive a run, which performs so many requests itself; return its value. `engine` makes the
     engine of a database."""
@@ -50,14 +50,14 @@ def drive_carried(
     program = program_of(text, settings)
     allowed = permissions_for(text, settings.permissions)
     servers = make_servers(None, allowed)
-    watch = ReplyWatch(lambda: open_database(resolve_address(store), must_exist=True))
+    replies = ReplyWatch(lambda: open_database(resolve_address(store), must_exist=True))
 
     def go(resumed):
-        started = begin(program, allowed, settings, servers, {}, None, ZoneUse(), resumed)
+        started = begin(program, allowed, settings, servers, {}, watch, ZoneUse(), resumed)
         with started as ready:
             kept, _ = ready.storage.opened
             carrier = CarriedRequests(
-                engine(kept.db), watch, Places(places), queue_of, declared=declared or {}
+                engine(kept.db), replies, Places(places), queue_of, declared=declared or {}
             )
             if resumed is None:
                 ready.storage.carrier = carrier
@@ -69,6 +69,7 @@ def drive_carried(
                 performers,
                 journal=ready.journal,
                 parallel=10_000,
+                on_event=watch,
                 history=ready.history,
             )
             ready.finish(outcome)
@@ -81,7 +82,7 @@ def drive_carried(
         with open_resumed(program, run_id, store, replay, settings, servers, carries=True) as found:
             return go(evolve(found))
     finally:
-        watch.close()
+        replies.close()
 
 
 def make_leaf_performer(store, lease=2.0, limits=None, worker=None, **given):

@@ -27,7 +27,7 @@ from sexplang.runtime import Journal, drive, performers
 from sexplang.runtime import Settings as RunSettings
 from sexplang.runtime.driver.current_request import make_history
 from sexplang.runtime.fleet import open_engine
-from sexplang.runtime.journal.program_texts import read_program
+from sexplang.runs.program_texts import read_program
 from sexplang.runtime.journal.run_store import (
     CANCEL,
     CANCELLED,

@@ -17,7 +17,7 @@ from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.pipeline.pipeline import build, inspect
 from sexplang.runs.submitted_run import Submission, submit_run
 from sexplang.runtime.journal.journal import make_run_id
-from sexplang.runtime.journal.program_texts import TextRecorder
+from sexplang.runs.program_texts import TextRecorder
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import evolve

@@ -30,7 +30,7 @@ KINDS: Mapping[str, tuple[str, float]] = {
     "python": ("Python", 0.6),
     "error": ("Error code", 0.6),
     "example": ("Example", 0.8),
-    "index": ("Reference", 0.5),
+    "index": ("Reference", 0.3),
     "decision": ("Decision", 0.35),
     "project": ("Project", 0.3),
     "inner name": ("Name", 0.2),

@@ -42,7 +42,7 @@ ENDINGS = (
 
 _IDLE = """
     a about all also am an and any are as at be been but by can could did do does for from get
-    had has have how i if in into is it its let make may me my no not of on one or our out should
+    had has have how i if in into is it its let make may me my not of on one or our out should
     so some such than that the their them then there these they this to up us use used using want
     was we were what when where which who why will with would you your instead own please need
 """

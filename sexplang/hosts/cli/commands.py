@@ -517,6 +517,21 @@ def _examples(name: str | None, folder: str | None, as_json: bool) -> int:
     return examples(name, folder, as_json=as_json)
 
 
+@_group.command("doctor", epilog=_DOCTOR_EXAMPLES, short_help="Say what is ready here.")
+@click.option("--ask", "asks", is_flag=True, help="Ask the models whether they answer.")
+@click.option("--json", "as_json", is_flag=True, help="Write what was found as a JSON document.")
+def _doctor(asks: bool, as_json: bool) -> int:
+    """Say what is installed, which models are ready, what applies in this folder, where runs are
+    kept, and what to type next. Without a model that is ready the status is 1.
+
+    Nothing is written, and without --ask nobody is asked. --ask asks servers for their models, with
+    no key, and has the local model write one token.
+    """
+    from sexplang.hosts.projects.doctor import doctor
+
+    return doctor(asks=asks, as_json=as_json)
+
+
 _group.add_command(runs)
 _group.add_command(submit)
 _group.add_command(worker)

@@ -4,7 +4,7 @@ It names things and sets limits. It grants no permission, because a program may 
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 from sexplang.hosts.settings.run_arguments import Settings, parse_models
@@ -25,20 +25,24 @@ from sexplang.terms.texts.nearest import nearest
 NAME = "sexplang.toml"
 
 
-def sections(name: str, folder: str) -> list[tuple[dict[str, Any], bool]]:
+Files = Sequence[str] | None
+"""The paths of the configurations to read, the project's first; None for all there are."""
+
+
+def sections(name: str, folder: str, files: Files = None) -> list[tuple[dict[str, Any], bool]]:
     """Return one table of each configuration, and whether it is the person's own, which comes
     first. Raises Diagnostics."""
-    own = _own()
-    return [(_table(name, path), path == own) for path in reversed(list(_files(folder)))]
+    paths = find_files(folder) if files is None else files
+    return [(read_section(name, path), is_own(path)) for path in reversed(paths)]
 
 
-def apply_configuration(settings: Settings, folder: str | None) -> Settings:
+def apply_configuration(settings: Settings, folder: str | None, files: Files = None) -> Settings:
     """Return the settings with the models that only `[models]` names, and the headers of `[fetch]`.
     Raises Diagnostics."""
     models, single_flight = parse_models(settings.model), None
     headers: dict[str, dict[str, str]] = {}
-    for path in _files(folder or os.getcwd()):
-        said = _table("models", path)
+    for path in find_files(folder or os.getcwd()) if files is None else files:
+        said = read_section("models", path)
         flight = said.pop("single_flight", None)
         if not (flight is None or isinstance(flight, bool)):
             raise wrong(path, "`single_flight` of `models` is true or false")
@@ -46,8 +50,8 @@ def apply_configuration(settings: Settings, folder: str | None) -> Settings:
             _check_model(key, named, path)
         said = {key: join_models(each) for key, each in said.items()}
         models = _with(models, {key: _resolve_file(each, path) for key, each in said.items()}, path)
-        _declare(_table("secrets", path), path)
-        headers |= _read_headers(_table("fetch", path), path)
+        _declare(read_section("secrets", path), path)
+        headers |= _read_headers(read_section("fetch", path), path)
         single_flight = flight if single_flight is None else single_flight
     if models.credentials:
         from sexplang.guards.secrets import credentials_of, learn
@@ -68,20 +72,20 @@ def _with(models: Models, said: dict[str, str], path: str) -> Models:
     A script or a recording that the command line gives for `*` answers to the names of
     configurations too.
     """
-    is_own, credentials = path == _own(), dict(models.credentials)
+    is_persons, credentials = is_own(path), dict(models.credentials)
     said = {name: without_credentials(model, credentials) for name, model in said.items()}
-    if credentials != models.credentials and not is_own:
+    if credentials != models.credentials and not is_persons:
         words = "an address of `models` holds a credential, which only a person gives"
         raise wrong(path, words, OWN_HINT)
     models, default = evolve(models, credentials=credentials), said.pop("default", said.get(ALL))
     if not is_played(models.own.get(ALL, "")):
         names = {normalize_name(name): model for name, model in said.items()}
-        if is_own:
+        if is_persons:
             models = evolve(models, own={**names, **models.own})
         else:
             models = evolve(models, project=names)
     if models.default is None and default is not None:
-        models = evolve(models, default=default, is_own_default=is_own)
+        models = evolve(models, default=default, is_own_default=is_persons)
     return models
 
 
@@ -104,7 +108,7 @@ def _declare(said: dict[str, Any], path: str) -> None:
     """Declare the variables that `[secrets]` names as credentials."""
     if not said:
         return
-    if path != _own():
+    if not is_own(path):
         raise wrong(path, "only a person says what is a secret", OWN_HINT)
     names = said.get("names")
     if list(said) != ["names"] or not isinstance(names, list):
@@ -127,7 +131,7 @@ def _read_headers(said: dict[str, Any], path: str) -> dict[str, dict[str, str]]:
     """Return the headers for pages that `[fetch.HOST]` gives."""
     if not said:
         return {}
-    if path != _own():
+    if not is_own(path):
         raise wrong(path, "only a person gives headers to a host", OWN_HINT)
     for host, table in said.items():
         if not isinstance(table, dict) or list(table) != ["headers"]:
@@ -150,7 +154,8 @@ def _resolve_file(model: str, path: str) -> str:
     return f"{scheme}{colon}{os.path.join(os.path.dirname(path), file)}"
 
 
-def _table(name: str, path: str) -> dict[str, Any]:
+def read_section(name: str, path: str) -> dict[str, Any]:
+    """Return a table of a configuration; empty if it has none. Raises Diagnostics."""
     whole = _read(path)
     for key in whole:
         if key not in _HOLDS:
@@ -162,14 +167,18 @@ def _table(name: str, path: str) -> dict[str, Any]:
     return table
 
 
-def _files(folder: str) -> Iterator[str]:
-    """Yield the nearest file upward from the folder, then the person's."""
+def find_files(folder: str) -> list[str]:
+    """Return the nearest file upward from the folder, then the person's, where there is one."""
     here = os.path.abspath(folder)
     while not os.path.isfile(os.path.join(here, NAME)) and here != os.path.dirname(here):
         here = os.path.dirname(here)
-    for path in dict.fromkeys((os.path.join(here, NAME), _own())):
-        if os.path.isfile(path):
-            yield path
+    paths = dict.fromkeys((os.path.join(here, NAME), _own()))
+    return [path for path in paths if os.path.isfile(path)]
+
+
+def is_own(path: str) -> bool:
+    """Whether a configuration is the person's own."""
+    return path == _own()
 
 
 def _own() -> str:

@@ -8,7 +8,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from sexplang.hosts.settings.configuration import NAME, sections, wrong
+from sexplang.hosts.settings.configuration import NAME, Files, sections, wrong
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.quota import MOST_DEPTH
@@ -36,7 +36,7 @@ def limits_of(settings: Settings, folder: str | None) -> "Limits":
     from sexplang.machine import Limits
     from sexplang.package.process import growth
 
-    said = {**_read_configured(folder, Limits()), **parse_limits(settings.limit)}
+    said = {**read_configured(folder, Limits()), **parse_limits(settings.limit)}
     return Limits(**said, held=growth())
 
 
@@ -65,9 +65,10 @@ def parse_limits(text: str | None) -> dict[str, int]:
     return found
 
 
-def _read_configured(folder: str | None, usual: "Limits") -> dict[str, int]:
+def read_configured(folder: str | None, usual: "Limits", files: Files = None) -> dict[str, int]:
+    """Return the limits that configurations name. Raises Diagnostics."""
     said: dict[str, int] = {}
-    for table, is_own in sections("limits", folder or os.getcwd()):
+    for table, is_own in sections("limits", folder or os.getcwd(), files):
         for name, most in table.items():
             if name not in NAMES or type(most) is not int or most < 1:
                 raise wrong(NAME, f"`limits` holds numbers from 1 on: {_list_limits()}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sexplang.hosts.cli.guard import DONE
 from sexplang.hosts.cli.output import say_all
 from sexplang.hosts.cli.programs import permissions_of
-from sexplang.hosts.settings.configuration import NAME, OWN_HINT, sections, wrong
+from sexplang.hosts.settings.configuration import NAME, OWN_HINT, Files, sections, wrong
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.streams import wrap
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
@@ -30,13 +30,7 @@ def servers_of(settings: Settings, folder: str | None) -> "Servers | None":
             title = f"the MCP server `{name}` is named twice"
             raise Diagnostics([Diagnostic("bad-server", title, hint="give each a name of its own")])
         named[name] = _parse_table(name, said) if said.lstrip().startswith("{") else said
-    given: dict[str, Any] = {}
-    for table, is_own in sections("mcp", folder or os.getcwd()):
-        for name, said in table.items():
-            if not is_own and name not in named and _has_secret(said):
-                raise _refuse_secret(name, said)
-        given |= table
-    given |= named
+    given = read_configured(folder, named) | named
     if not given:
         return None
     from sexplang.runtime.mcp import Servers, servers_of
@@ -44,6 +38,20 @@ def servers_of(settings: Settings, folder: str | None) -> "Servers | None":
     known = servers_of(given)
     wrap()
     return Servers(known, permissions_of(settings, folder))
+
+
+def read_configured(
+    folder: str | None, named: Collection[str] = (), files: Files = None
+) -> dict[str, Any]:
+    """Return the servers that configurations name, beside those `named` otherwise. Raises
+    Diagnostics."""
+    given: dict[str, Any] = {}
+    for table, is_own in sections("mcp", folder or os.getcwd(), files):
+        for name, said in table.items():
+            if not is_own and name not in named and _has_secret(said):
+                raise _refuse_secret(name, said)
+        given |= table
+    return given
 
 
 def _has_secret(said: Any) -> bool:
@@ -62,7 +70,7 @@ def _refuse_secret(name: str, said: dict[str, Any]) -> Diagnostics:
     from shlex import quote
 
     way = said.get("url", said.get("command"))
-    allowed = f" {_permission(way)}" if isinstance(way, str) and way.strip() else ""
+    allowed = f" {permit(way)}" if isinstance(way, str) and way.strip() else ""
     words = f"only a person gives a secret to a server, and `{name}` is given one here"
     typed = quote(f"{name}={_write_table(said)}")
     own = OWN_HINT.replace("put", "move")
@@ -115,14 +123,13 @@ def _nameless(given: str) -> Diagnostics:
     if " " in name.strip() or (not equals and "/" in name):
         name, said = "", given
     ways = [said.strip()] if said.strip() else ["COMMAND", "http://HOST:PORT/mcp"]
-    written = [
-        f"--mcp {quote(name.strip() or 'files')}={quote(way)} {_permission(way)}" for way in ways
-    ]
+    written = [f"--mcp {quote(name.strip() or 'files')}={quote(way)} {permit(way)}" for way in ways]
     hint = f"write {', or '.join(written)}"
     return Diagnostics([Diagnostic("bad-server", f"`{given}` names no MCP server", hint=hint)])
 
 
-def _permission(server: str) -> str:
+def permit(server: str) -> str:
+    """Return the option that permits a server, by its address or command."""
     from shlex import quote
 
     _, is_address, rest = server.partition("://")

@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from sexplang.hosts.settings.configuration import OWN_HINT, sections, wrong
+from sexplang.hosts.settings.configuration import OWN_HINT, Files, sections, wrong
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.runs.durable_run import BYTES, DAYS, Keeping, keep_run
@@ -72,10 +72,10 @@ def _name_of(settings: Settings, source: Source) -> str:
     return os.path.basename(source.name).strip("<>")
 
 
-def read_table(settings: Settings) -> dict[str, Any]:
+def read_table(settings: Settings, files: Files = None) -> dict[str, Any]:
     """Return what the person's configuration says of runs. Raises Diagnostics."""
     found: dict[str, Any] = {}
-    for table, is_own in sections("runs", settings.folder or os.getcwd()):
+    for table, is_own in sections("runs", settings.folder or os.getcwd(), files):
         for name, value in table.items():
             if not is_own:
                 raise wrong("sexplang.toml", "only a person says which runs are kept", OWN_HINT)

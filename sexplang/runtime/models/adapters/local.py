@@ -47,7 +47,7 @@ def is_installed() -> bool:
     """Whether `--model local` finds its engine and weights."""
     from importlib.util import find_spec
 
-    return find_spec("xllamacpp") is not None and _find_shipped_weights() is not None
+    return find_spec("xllamacpp") is not None and find_shipped_weights() is not None
 
 
 def local(
@@ -207,7 +207,7 @@ def _weights(path: str) -> str:
                 hint="name a GGUF file: --model local:/path/to/model.gguf",
             )
         return os.path.abspath(path)
-    found = _find_shipped_weights()
+    found = find_shipped_weights()
     if found is None:
         raise refuse_missing("the weights of the local model are not installed")
     return found
@@ -234,7 +234,7 @@ def has_own_pooling(path: str) -> bool:
         return False
 
 
-def _find_shipped_weights() -> str | None:
+def find_shipped_weights() -> str | None:
     """Return the path of the installed weights. Once found, they are not looked for again."""
     if WEIGHTS in _shipped:
         return _shipped[WEIGHTS]

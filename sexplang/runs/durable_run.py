@@ -4,13 +4,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from time import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sexplang.guards.secrets import KNOWN, redact, redact_text, silence
 from sexplang.machine import Failed, Limits, Outcome, Suspended, advance, state_of
 from sexplang.runs import assembly
 from sexplang.runtime.driver.requests import Performer
 from sexplang.runtime.driver.waits import Paused, continue_waits
+from sexplang.runtime.fleet.leaves import KeptLeaf, find_kept, mark_delivered
 from sexplang.runtime.journal.checksum_chain import KEY as CHECKSUM
 from sexplang.runtime.journal.checksum_chain import add_checksum, read_checksum
 from sexplang.runtime.journal.doubts import (
@@ -54,6 +55,9 @@ from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault
+
+if TYPE_CHECKING:
+    from sexplang.runtime.fleet.carried_requests import CarriedRequests
 
 DAYS = 30
 BYTES = 1_000_000_000
@@ -182,6 +186,8 @@ class ResumedRun:
     _read_rows: Callable[[], StoredRows]
     misfits: tuple[str, ...] = ()
     """A person's words that fit no doubt."""
+    leaves: Mapping[str, KeptLeaf] = field(factory=dict)
+    """Requests that other processes perform or have performed, by id."""
     is_cancelled: bool = False
 
     def cancel(self) -> "ResumedRun":
@@ -201,9 +207,11 @@ class ResumedRun:
                 with suppress(Refusal):  # the script may have an error, or no more replies
                     perform(Request(row.id, row.operation, (plain(row.arguments[0]),)))
 
-    def perform_with(self, performers: Mapping[str, Performer]) -> dict[str, Performer]:
-        """Return performers for the rest of the run: deadlines and sleeps go on, and a request in
-        doubt that is not to be repeated fails."""
+    def perform_with(
+        self, performers: Mapping[str, Performer], carrier: "CarriedRequests | None" = None
+    ) -> dict[str, Performer]:
+        """Return performers for the rest of the run: deadlines and sleeps go on, a request in doubt
+        that is not to be repeated fails, and one that another process performs is waited for."""
         table, never = dict(performers), self._later.never
         never |= {each.request.id for each in self.doubts if each.decision == "never"}
         find_answer = make_answer_finder(self._questions)
@@ -223,7 +231,21 @@ class ResumedRun:
         timers = {id: self.clock - clock for id, (clock, _, _) in self._begun.items()}
         sleeps = {id: max(0.0, now - at) for id, (_, at, _) in self._begun.items()}
         continue_waits(table, timers, sleeps)
-        return table
+        return self._carry(table, carrier)
+
+    def _carry(
+        self, table: dict[str, Performer], carrier: "CarriedRequests | None"
+    ) -> dict[str, Performer]:
+        if carrier is None and self.leaves:
+            from sexplang.runtime.fleet.carried_requests import keep_up
+
+            carrier = keep_up(self.storage.opened[0], self.run, self._later.declared)
+        if carrier is None:
+            return table
+        self.storage.carrier = carrier
+        carrier.failures = self.storage.failures
+        carrier.begin(self.run, self.leaves)
+        return carrier.wrap(table)
 
 
 def _answer_first(perform: Performer, find_answer: Callable[[Request], Any]) -> Performer:
@@ -255,12 +277,14 @@ def resume_run(
     has_tasks: bool = True,
     on_failure: Callable[[Refusal], None] | None = None,
     use_snapshot: bool = True,
+    carries: bool = False,
 ) -> ResumedRun:
     """Return a run of a store as it stood when its process ended. It is locked until the store is
     closed.
 
     `replay` are a person's decisions on requests in doubt, `declared` those of tools and
-    operations. Raises a Refusal: `run-ended`, `not-kept`, `run-busy`, `program-changed`,
+    operations. With `carries` other processes look after the requests that were left to them.
+    Raises a Refusal: `run-ended`, `not-kept`, `run-busy`, `program-changed`,
     `in-doubt`, `bad-store`, `journal-mismatch`.
     """
     if not store.lock(run.id):
@@ -292,7 +316,16 @@ def resume_run(
     if not is_same:
         check_questions(store, run, open, outcome)
     requests = outcome.requests if isinstance(outcome, Suspended) else ()
-    doubts = find_doubts(requests, found.open, replay or {}, declared or {})
+    kept_leaves = find_kept(store.db, run)
+    leaves = {
+        each.id: kept_leaves[each.id]
+        for each in requests
+        if each.id in kept_leaves
+        and kept_leaves[each.id].fits(each, found.failures.get(each.id, 0) + 1)
+        and (carries or not kept_leaves[each.id].is_in_doubt)
+    }
+    uncertain = [each for each in requests if each.id not in leaves]
+    doubts = find_doubts(uncertain, found.open, replay or {}, declared or {})
     undecided = [each for each in doubts if each.decision == "ask"]
     asked_for = () if found.cut_off else replay or {}  # a word may be of a doubt that comes later
     misfits = find_misfits([each.request for each in doubts], asked_for)
@@ -319,6 +352,7 @@ def resume_run(
     # A cut without the new state, or the reverse, would be another run.
     with store.explain(), store.transaction():
         storage.commit()
+        mark_delivered(store.db, run, [id for id in kept_leaves if id not in leaves])
         if kept is not None:
             store.db.execute("delete from snapshots where run = ?", (run.n,))
         store.db.execute(
@@ -331,7 +365,7 @@ def resume_run(
         return read_rows(store, run, whole=True)
 
     given = outcome, storage, found.clock, found.replies, doubts, found.open
-    return ResumedRun(run, terms, *given, asked, later, read_again, misfits)
+    return ResumedRun(run, terms, *given, asked, later, read_again, misfits, leaves)
 
 
 def _compute_begun(outcome: Outcome, found: StoredRows, asked: set[str]) -> Outcome:

@@ -6,8 +6,8 @@ from typing import Any
 
 from sexplang.guards.secrets import redact
 from sexplang.runs.durable_run import make_header
-from sexplang.runtime.fleet import open_engine
 from sexplang.runs.program_texts import ProgramTexts, keep_program
+from sexplang.runtime.fleet import open_engine
 from sexplang.runtime.journal.run_store import (
     CANCEL,
     CANCELLED,

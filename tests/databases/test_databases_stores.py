@@ -183,7 +183,7 @@ def test_an_older_version_is_brought_to_this_one(postgres, version):
         connection.execute("set search_path = sexplang")
         for column in ("program", "priority", "held", "is_stuck", "wish"):
             connection.execute(f"alter table runs drop column {column}")
-        connection.execute("drop table programs")
+        connection.execute("drop table programs, leaves, late, pressure")
         connection.execute("drop index runs_by_state")
         if version < 3:
             connection.execute("alter table runs drop column successor")

@@ -16,11 +16,21 @@ def postgres():
 
 
 @pytest.fixture
-def address(postgres):
+def new_address(postgres):
+    """Empties the database, and gives its URL."""
+
+    def empty():
+        with psycopg.connect(postgres, autocommit=True) as connection:
+            connection.execute("drop schema if exists sexplang cascade")
+        return postgres
+
+    return empty
+
+
+@pytest.fixture
+def address(new_address):
     """The URL of an empty database."""
-    with psycopg.connect(postgres, autocommit=True) as connection:
-        connection.execute("drop schema if exists sexplang cascade")
-    return postgres
+    return new_address()
 
 
 @pytest.fixture

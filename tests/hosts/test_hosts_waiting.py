@@ -348,7 +348,10 @@ def test_a_store_of_an_earlier_version_is_brought_up(parked_letter):
     assert 1 == listed(folder)[0]["open"]
 
 
-_FOURTH = "drop index runs_by_state; drop table programs;" + "".join(
+_FOURTH = (
+    "drop index runs_by_state; drop table programs; drop table leaves; drop table late;"
+    " drop table pressure;"
+) + "".join(
     [
         f"alter table runs drop column {column};"
         for column in ("program", "priority", "held", "is_stuck", "wish")

@@ -22,12 +22,12 @@ from sexplang.hosts.settings.store_options import read_command
 from sexplang.machine import Limits, Suspended
 from sexplang.pipeline.pipeline import build
 from sexplang.runs.durable_run import ResumedRun, check_format, end_run, resume_run
+from sexplang.runs.program_texts import read_program
 from sexplang.runs.submitted_run import OVER, find_wished, hold_run, renew_terms
 from sexplang.runtime import Journal, drive, performers
 from sexplang.runtime import Settings as RunSettings
 from sexplang.runtime.driver.current_request import make_history
 from sexplang.runtime.fleet import open_engine
-from sexplang.runs.program_texts import read_program
 from sexplang.runtime.journal.run_store import (
     CANCEL,
     CANCELLED,

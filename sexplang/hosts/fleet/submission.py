@@ -15,9 +15,9 @@ from sexplang.hosts.settings.run_arguments import Settings, budget_of, check_fil
 from sexplang.hosts.settings.store_options import describe_command
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.pipeline.pipeline import build, inspect
+from sexplang.runs.program_texts import TextRecorder
 from sexplang.runs.submitted_run import Submission, submit_run
 from sexplang.runtime.journal.journal import make_run_id
-from sexplang.runs.program_texts import TextRecorder
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import evolve

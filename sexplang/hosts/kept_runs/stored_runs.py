@@ -20,11 +20,11 @@ from sexplang.hosts.terminal.streams import person_at
 from sexplang.machine import Limits
 from sexplang.pipeline.pipeline import build
 from sexplang.runs.durable_run import ResumedRun, resume_run
+from sexplang.runs.program_texts import read_program
 from sexplang.runs.reused_run import lock_replaceable
 from sexplang.runs.submitted_run import wish_cancellation
 from sexplang.runtime.journal.databases import has_store, is_server, resolve_address
 from sexplang.runtime.journal.doubts import Decision
-from sexplang.runs.program_texts import read_program
 from sexplang.runtime.journal.questions import close_questions, list_questions
 from sexplang.runtime.journal.run_store import (
     INTERRUPTED,

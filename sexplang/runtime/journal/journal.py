@@ -5,7 +5,7 @@ was appended and intended is committed before anything outside the run follows f
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from sexplang.package.zone_use import ZoneUse
@@ -44,6 +44,32 @@ class Storage(Protocol):
 
     def close(self) -> None:
         """End the storage. What was added is committed."""
+
+
+class Carrier(Protocol):
+    """What lets other processes perform some of a run's requests, and is written with them."""
+
+    failures: Mapping[str, int]
+    """For each request that is made again, how often it has failed."""
+
+    def intend(self, requests: Sequence[Request]) -> None:
+        """Take requests that are about to begin."""
+
+    def append(self, row: Row) -> None:
+        """Take a row."""
+
+    @property
+    def has_news(self) -> bool:
+        """Whether there is something to be written."""
+
+    def write(self, store: Any, run: Any) -> None:
+        """Write, within the transaction of a commit to the run of a store."""
+
+    def finish(self) -> None:
+        """Take note that the commit was made."""
+
+    def close(self) -> None:
+        """End with the storage."""
 
 
 def make_run_id() -> str:

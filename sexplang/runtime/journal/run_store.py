@@ -296,7 +296,7 @@ class RunStore:
         """Remove runs with all that belongs to them."""
         with self.explain(), self.transaction():
             for run in runs:
-                for table in ("entries", "blobs", "snapshots", "questions"):
+                for table in ("entries", "blobs", "snapshots", "questions", "leaves", "late"):
                     self.db.execute(f"delete from {table} where run = ?", (run.n,))
                 self.db.execute("delete from runs where n = ?", (run.n,))
             self.db.execute(

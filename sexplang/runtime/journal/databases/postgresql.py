@@ -5,7 +5,7 @@ the connection on which its commits are made. So a process that lost its lock ca
 the server ends the connection of a process that is silent for LEASE, by its own clock.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
@@ -43,6 +43,9 @@ _TYPES = {
     "integer": "bigint",
     "real": "double precision",
     "bytes": "bytea",
+    "reals": "double precision[]",
+    "integers": "bigint[]",
+    "texts": "text[]",
     "strict": "",
 }
 
@@ -55,8 +58,33 @@ class Server:
     connection: "psycopg.Connection[Any]"
     is_new: bool
     lease: float
+    _url: str = field(repr=False)
     _locks: set[str] = field(factory=set)
     _is_closed: Event = field(factory=Event)
+
+    @property
+    def clock(self) -> str:
+        return "extract(epoch from clock_timestamp())::double precision"
+
+    def tell(self, channel: str, words: str) -> str:
+        return f"pg_notify('{channel}', {words})"
+
+    def listen(self, channel: str, on_words: Callable[[str], None]) -> int:
+        self.connection.add_notify_handler(lambda notice: on_words(notice.payload))
+        with self.explain():
+            self.connection.execute(f"listen {channel}")
+            return self.connection.fileno()
+
+    def reopen(self) -> "Server":
+        return open_server(self._url)
+
+    def hear(self) -> None:
+        with self.explain(), self.connection.lock:
+            server = self.connection.pgconn
+            server.consume_input()
+            while (notice := server.notifies()) is not None:
+                if server.notify_handler is not None:
+                    server.notify_handler(notice)
 
     def execute(self, statement: str, arguments: Sequence[Any] = ()) -> Any:
         return self.connection.execute(_mark(statement), [*map(_keepable, arguments)])
@@ -163,7 +191,7 @@ def open_server(url: str, lease: float | None = None) -> Server:
         except BaseException:
             connection.close()
             raise
-    server = Server(address, connection, is_new, lease)
+    server = Server(address, connection, is_new, lease, url)
     Thread(target=server.beat, name="sexplang-lease", daemon=True).start()
     return server
 

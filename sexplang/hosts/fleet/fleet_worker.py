@@ -98,7 +98,8 @@ async def _work(store: RunStore, driver: RunDriver, options: Options) -> None:
         asyncio.get_running_loop().add_signal_handler(number, end)
     figures = Figures(driver.counts, lambda: _look(store, driver, engine.count))
     if options.metrics is not None:
-        serve_figures(options.metrics, figures)
+        port = serve_figures(options.metrics, figures)
+        print(f"figures: http://127.0.0.1:{port}/metrics", file=sys.stderr, flush=True)
     work = Work(
         drive=lambda id: run_in_thread(partial(driver.drive, id), f"run {id}"),
         find_owed=lambda: Owed([Wake(*each) for each in find_open(store)]),

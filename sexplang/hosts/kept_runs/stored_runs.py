@@ -139,7 +139,8 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
         finally:
             store.close()
         settings = read_command(run)[0] if run.has_command else Settings()
-        words, earlier = make_words(settings) if run.has_command else [], settings.reuse
+        name = "run" if run.program is None else "submit"
+        words, earlier = make_words(settings, name) if run.has_command else [], settings.reuse
     except (Refusal, Diagnostics) as problem:
         return say_problem(problem, as_json=as_json)
     except (ValueError, TypeError, KeyError):

@@ -6,13 +6,15 @@ from typing import Any
 
 from builder.command_pages import COMMANDS, all_commands, command_path
 from builder.error_pages import ERRORS
+from builder.example_pages import example_path
 from builder.name_pages import NAMES
-from builder.pages import DOCS, Page
+from builder.pages import DOCS, ROOT, Page
 from builder.python_pages import PYTHON
 from builder.written_pages import CHAPTERS, SECTIONS, chapter_groups, list_groups
 from sexplang.terms.run_terms import find_version
 
 REFERENCE = "reference/index.md"
+EXAMPLES = "explanation/how-examples-are-written.md"
 
 Nav = list[Any]
 
@@ -26,7 +28,7 @@ def reference_page() -> Page:
         ("Python", f"{PYTHON}/index.md", "the package, for programs in Python"),
         ("Error codes", f"{ERRORS}/index.md", "what each error means and what to do"),
         ("Glossary", "reference/glossary.md", "the words of the specification"),
-        ("How examples are written", "reference/examples.md", "what `;=>` and the other marks say"),
+        ("How examples are written", EXAMPLES, "what `;=>` and the other marks say"),
         ("Decisions", "reference/decisions/index.md", "why some things are as they are"),
         ("Changes", "project/changes.md", "what is new in each version"),
         ("Contributing", "project/contributing.md", "how the project is built and kept"),
@@ -79,11 +81,19 @@ def _shorten_title(page: Page) -> str:
 
 
 def _examples(pages: Mapping[str, Page]) -> Nav:
+    """Return the examples in the groups of their README; the starters are the last group."""
     first = "examples/index.md"
-    return [
-        first,
-        *sorted(path for path in pages if path.startswith("examples/") and path != first),
-    ]
+    paths = [path for path in sorted(pages) if path.startswith("examples/") and path != first]
+    folder = ROOT / "examples"
+    groups = {
+        title: [path for each in files if (path := example_path((folder / each).parent)) in pages]
+        for title, files in list_groups(folder / "README.md")
+    }
+    grouped = {path for group in groups.values() for path in group}
+    starters = [path for path in paths if path.startswith("examples/starters-")]
+    groups["More"] = [path for path in paths if path not in {*grouped, *starters}]
+    groups["What sexplang init copies"] = [path for path in starters if path not in grouped]
+    return [first, *({title: group} for title, group in groups.items() if group)]
 
 
 def _reference(pages: Mapping[str, Page]) -> Nav:
@@ -113,7 +123,6 @@ def _reference(pages: Mapping[str, Page]) -> Nav:
         {"Python": f"{PYTHON}/index.md"},
         {"Error codes": f"{ERRORS}/index.md"},
         {"Glossary": "reference/glossary.md"},
-        {"How examples are written": "reference/examples.md"},
         {"Decisions": "reference/decisions/index.md"},
         {"Project": ["project/changes.md", "project/contributing.md"]},
     ]
@@ -156,6 +165,7 @@ def generator_settings(pages: Iterable[Page], theme: Path) -> dict[str, Any]:
             "custom_dir": str(theme),
             "language": "en",
             "font": False,
+            "favicon": "assets/favicon.svg",
             "features": list(_FEATURES),
             "palette": [
                 palette("default", "lucide/sun", "dark"),

@@ -49,8 +49,6 @@ def all_pages() -> Iterator[Page]:
     yield from python_pages()
     yield from example_pages()
     yield reference_page()
-    text = (THEME / "examples.md").read_text(encoding="utf-8")
-    yield Page("reference/examples.md", text, "reference")
 
 
 def gather() -> Content:
@@ -76,7 +74,7 @@ def write_sources(content: Content, folder: Path) -> None:
         target = folder / "pages" / file.path
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / file.source, target)
-    for name in ("site.css", "search.js", "page.js"):
+    for name in ("site.css", "search.js", "page.js", "favicon.svg"):
         target = folder / "pages" / "assets" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(THEME / name, target)

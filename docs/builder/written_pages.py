@@ -93,7 +93,7 @@ def list_groups(index: Path) -> Groups:
     found: list[tuple[str, tuple[str, ...]]] = []
     text = index.read_text(encoding="utf-8")
     for title, body in re.findall(r"^## (.+)\n((?:(?!^## ).*\n?)*)", text, flags=re.MULTILINE):
-        files = re.findall(r"^(?:[-*]|\d+\.) .*?\]\(([\w-]+\.md)\)", body, flags=re.MULTILINE)
+        files = re.findall(r"^(?:[-*|]|\d+\.) .*?\]\(([\w/-]+\.md)\)", body, flags=re.MULTILINE)
         found.append((title, tuple(files)))
     return tuple(found)
 

@@ -6,6 +6,7 @@
 (defatom answer
   (params question)
   (allowed_tools stock)
+  (options tool_choice: any)
   (instructions "You sell tea. Look at the shelf, then answer in one sentence: {{question}}"))
 
 (define (restock name)

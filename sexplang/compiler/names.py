@@ -282,8 +282,8 @@ def _describe(c: Lowering, name: str) -> str:
 def _correct_spelling(name: str, bound: Iterable[str], words: Iterable[str]) -> str | None:
     """Return the name that `name` is a misspelling of.
 
-    A difference in a sign, as between `string<?` and `string=?`, makes another name. A short word
-    of the language is near to too many others.
+    A difference in a sign, as between `string<?` and `string=?`, makes another name; an arrow may
+    be written as a hyphen. A short word of the language is near to too many others.
     """
     if len(name) < 3:
         return None
@@ -294,4 +294,4 @@ def _correct_spelling(name: str, bound: Iterable[str], words: Iterable[str]) -> 
 
 
 def _signs(name: str) -> str:
-    return "".join([character for character in name if character in "<=>+*/"])
+    return "".join([character for character in name.replace("->", "-") if character in "<=>+*/"])

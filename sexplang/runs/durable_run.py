@@ -50,7 +50,7 @@ from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import dump, load
 from sexplang.terms.model.roles import Models
 from sexplang.terms.program import Program
-from sexplang.terms.run_terms import RateBook, Terms, read_terms
+from sexplang.terms.run_terms import RateBook, Terms, find_version, read_terms
 from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.text import to_source
@@ -75,6 +75,8 @@ class Keeping:
     command: Mapping[str, Any] = field(factory=dict)
     replaces: str | None = None
     """The id of the run whose changed program this one runs. The caller has locked it."""
+    takes_program: bool = False
+    """Whether it runs the program that the store has of that run."""
     on_opened: Callable[[RunStore, StoredRun], None] | None = None
     """Told the store and the new run when it is there."""
     on_failure: Callable[[Refusal], None] | None = None
@@ -91,13 +93,17 @@ def keep_run(keeping: Keeping) -> StoredJournal:
         assert terms is not None
         store = open_store(keeping.path)
         try:
-            told = dump(redact(terms.plain()) | {"run": keeping.run_id})
-            header = add_checksum(told.encode("utf-8", LONE), b"")[0].decode()
+            header = make_header(terms, keeping.run_id)
             command = json.dumps(redact(dict(keeping.command)))
             with store.explain(), store.transaction():
-                run = store.add_run(keeping.run_id, keeping.project, keeping.name, command, header)
-                if keeping.replaces is not None:
-                    store.replace_run(store.find(keeping.replaces), run)
+                given = keeping.run_id, keeping.project, keeping.name, command, header
+                if keeping.replaces is None:
+                    run = store.add_run(*given)
+                else:
+                    before = store.find(keeping.replaces)
+                    program = before.program if keeping.takes_program else None
+                    run = store.add_run(*given, program=program, priority=before.priority)
+                    store.replace_run(before, run)
             try:
                 prune(store, keeping.days, keeping.bytes)
             except Refusal:
@@ -112,6 +118,31 @@ def keep_run(keeping: Keeping) -> StoredJournal:
         return store, run
 
     return StoredJournal(open_run, freeze_outcome, keeping.on_failure)
+
+
+def make_header(terms: Terms, run_id: str) -> str:
+    """Return the header of a run's journal."""
+    marks = {"run": run_id, "format": FORMAT, "version": terms.version}
+    told = dump(redact(terms.plain()) | marks)
+    return add_checksum(told.encode("utf-8", LONE), b"")[0].decode()
+
+
+def check_format(run: StoredRun) -> None:
+    """Raise a Refusal `newer-run` for a run of a version whose journals this one cannot read."""
+    with suppress(ValueError):  # who reads the header tells it
+        header = load(run.header)
+        if isinstance(header, dict) and header.get("format", 1) > FORMAT:
+            newer = header.get("version") or "a newer one"
+            raise refuse(
+                "newer-run",
+                f"the run {run.id} was begun by another version of sexplang, {newer}, and this "
+                f"one, {find_version() or 'not installed'}, cannot read it",
+                hint="go on with it where that version is installed, or update this one",
+            )
+
+
+FORMAT = 1
+"""The form of headers and rows. A version that reads an older form less well has another one."""
 
 
 def prune(store: RunStore, days: float = DAYS, most: int = BYTES) -> int:
@@ -260,6 +291,7 @@ def resume_run(
         raise refuse_busy(run.id)
     run = store.find(run.id)
     check_not_ended(run, (DONE, CANCELLED, REPLACED))
+    check_format(run)
     if run.state == UNKEPT:
         raise refuse(
             "not-kept",
@@ -324,8 +356,8 @@ def resume_run(
         if kept is not None:
             store.db.execute("delete from snapshots where run = ?", (run.n,))
         store.db.execute(
-            "update runs set state = ?, boots = ?, ended = null, error = null, due = null "
-            "where n = ?",
+            "update runs set state = ?, boots = ?, ended = null, error = null, due = null, "
+            "held = null, is_stuck = 0 where n = ?",
             (RUNNING, boot + 1, run.n),
         )
 

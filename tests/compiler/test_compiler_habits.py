@@ -245,6 +245,12 @@ def test_a_name_of_the_program_is_meant_before_one_of_another_language():
     assert "(index-of xs x)" in hint("(position 1)")
 
 
+def test_an_arrow_may_be_written_as_a_hyphen():
+    """Other signs make another name."""
+    assert "did you mean `string->number`?" == hint('(string-number "3")')
+    assert None is hint('(string<number "3")')
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -19,7 +19,10 @@ QUESTIONS = Path(__file__).parent / "questions.tsv"
 RIGHT = 45
 PAGES = (
     "index",
-    "reference/index",
+    "start/install",
+    "tutorial/01-a-task",
+    "how-to/extract",
+    "explanation/effects",
     "reference/chapters/05-tasks",
     "reference/names/index",
     "reference/names/par-map",
@@ -124,7 +127,11 @@ def test_a_page_asks_for_nothing_but_what_is_beside_it(site, browser, place):
         root = site.as_uri() if place == "files" else server
         asked, failed, said = [], [], []
         page.on("request", lambda request: asked.append(request.url))
-        page.on("requestfailed", lambda request: failed.append(request.url))
+        # What is under way when the next page is opened is broken off.
+        page.on(
+            "requestfailed",
+            lambda request: request.failure == "net::ERR_ABORTED" or failed.append(request.url),
+        )
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("console", lambda line: said.append(line.text) if line.type == "error" else None)
         for name in PAGES:
@@ -138,8 +145,7 @@ def test_a_page_asks_for_nothing_but_what_is_beside_it(site, browser, place):
     assert ([], []) == (failed, said)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
 def test_nothing_serious_is_in_the_way_of_a_screen_reader(site, browser, scheme, width):
     """By axe-core. On a phone nothing is wider than the screen."""
     from axe_playwright_python.sync_playwright import Axe

@@ -2,6 +2,7 @@
 
 import psycopg
 import pytest
+from support.fleet_workers import serve_fleet
 from support.postgres_server import serve_postgres
 
 from sexplang.runtime.fleet import open_engine
@@ -43,3 +44,10 @@ def store(address):
 @pytest.fixture
 def engine(store, address):
     return open_engine(store.db, address)
+
+
+@pytest.fixture
+def fleet(address, tmp_path):
+    """A store on a server, and a way to begin workers of it."""
+    with serve_fleet(address, tmp_path) as begun:
+        yield begun

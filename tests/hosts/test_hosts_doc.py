@@ -8,6 +8,7 @@ from support.command import sexplang
 from support.sources import no_files
 
 from sexplang.compiler.forms.shapes import SHAPES
+from sexplang.compiler.tasks.clauses import CLAUSES
 from sexplang.hosts.language_server.library import Library
 from sexplang.hosts.reference.examples import EXAMPLES
 from sexplang.hosts.reference.habits import find_habit
@@ -16,6 +17,7 @@ from sexplang.hosts.reference.name_entries import describe, find_entry, list_ent
 from sexplang.hosts.reference.search import MOST, search
 from sexplang.hosts.reference.sentences import SENTENCES
 from sexplang.hosts.reference.signatures import operands
+from sexplang.hosts.reference.task_clauses import clauses
 from sexplang.machine import Done, start
 from sexplang.pipeline.pipeline import build
 from sexplang.primitives import OPERATIONS
@@ -132,6 +134,25 @@ def test_types_are_those_that_check_knows():
     assert [None] == [each.get("type") for each in table()["with-permit"].parameters]
 
 
+def test_every_clause_of_a_task_is_described():
+    assert {"params", "context_relevance", *CLAUSES} == clauses().keys()
+
+
+@pytest.mark.parametrize("entry", clauses().values(), ids=lambda each: each.name)
+def test_the_example_of_a_clause_makes_a_task(entry):
+    """With the other clauses that it needs."""
+    written = {each.name: each.examples[0].text for each in clauses().values()}
+    needed = {entry.name, "params", "instructions"}
+    needed |= {"provider": {"model"}, "subtasks": {"allowed_tools"}}.get(entry.name, set())
+    text = "\n".join(written[each] for each in sorted(needed))
+    text = text.replace("read_file look-up (in-order note)", "spawn_subtask read_file")
+    about = """(define (flaw answer) nil)
+(defatom summarize (params (text string)) (instructions "Summarize: {{text}}"))
+"""
+
+    assert build(Source("example", f"{about}(defatom example {text})"), no_files).warnings == ()
+
+
 # -- the command
 
 
@@ -157,6 +178,18 @@ def test_words_list_names():
     assert out.startswith("(string-split s [separator])  Splits a text into a list of texts at")
     assert 2 <= len(out.splitlines()) <= MOST
     assert "  (import std/state)\n" in said("put state")[0]
+
+
+def test_a_clause_is_told():
+    """Beside the function of its name; words find it."""
+    out, err, status = said("model")
+
+    assert ("", 0) == (err, status)
+    assert out.startswith("an operation of the prelude\n(model payload)\n")
+    assert "\n\na clause of `defatom`\n(model name)\n" in out
+    assert said("validate")[0].startswith("a clause of `defatom`\n(validate f)\n")
+    assert said("temperature")[0].startswith("(options ")
+    assert "sexplang doc options" in said("optons")[1]
 
 
 def test_a_habit_tells_what_to_write():

@@ -1,6 +1,7 @@
 """`sexplang doctor`: what is ready, without a secret, and without touching anything."""
 
 import json
+import os
 import re
 import socket
 import threading
@@ -327,6 +328,21 @@ def test_a_store_that_cannot_be_used_is_one_line(folder, store, says):
 
     assert 0 == done.returncode and says in done.stdout, done.stdout
     assert 0 == (place / "empty").stat().st_size
+
+
+def test_a_folder_may_have_any_name(folder):
+    """Bytes that are no UTF-8, and signs that a terminal obeys."""
+    place = folder / os.fsdecode(b"a\xffb\x1b[31m")
+    place.mkdir()
+    project(place, "[limits]\nsteps = 5\nzork = 1")
+    strict = {"PYTHONIOENCODING": "utf-8:strict"}
+    text, data = (sexplang("doctor", *way, cwd=place, **strict) for way in ((), ("--json",)))
+    made = sexplang("init", "--json", "notes", cwd=place, **strict)
+
+    assert [1, 1, 0] == [each.returncode for each in (text, data, made)], text.stderr + made.stderr
+    assert "\x1b" not in text.stdout and "bug" not in text.stderr
+    assert str(place / "sexplang.toml") == json.loads(data.stdout)["configurations"][0]["path"]
+    assert str(place / "notes") == json.loads(made.stdout)["folder"]
 
 
 def test_a_project_with_tests_is_told_to_run_them(folder):

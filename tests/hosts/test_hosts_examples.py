@@ -8,6 +8,7 @@ import shutil
 import pytest
 from support.command import console_blocks, run_line, sexplang
 from support.markdown import ROOT
+from support.pages import files
 
 EXAMPLES = sorted(path.parent for path in ROOT.glob("examples/*/README.md"))
 PAGES = [
@@ -28,8 +29,10 @@ def _pages(name=None):
 
 @pytest.fixture
 def place(tmp_path):
-    """A copy of the examples: some of them write."""
+    """A copy of the examples, because some of them write, and the program of the README."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    for name, text in files(ROOT / "README.md").items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
     return tmp_path
 
 

@@ -46,7 +46,7 @@ def test_the_longest_line_is_as_long_as_the_grammar_says():
     assert f"at most {LONGEST:,} characters" in grammar()
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_program_is_a_text_of_the_grammar(path):
     """But where a string goes over the end of a line: a text block would do."""
     broken = path.name in ("plan.test.sexp", "research.test.sexp")

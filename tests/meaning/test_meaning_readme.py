@@ -12,36 +12,40 @@ from sexplang.hosts.cli.shipped_pages import guide
 
 README = (ROOT / "README.md").read_text()
 
+SUMMARIZE = ROOT / "examples/one-task/summarize.xml"
+
 SUMMARY = '(str "In short: " (summarize "Tea is grown on hills."))'
 
 
-def test_the_first_task_of_the_readme_runs_as_it_is_copied(tmp_path):
-    """The file as it is named, and the program beside it."""
-    blocks = list(fences(README))
-    (task,) = [block for block in blocks if block.kind == "xml"]
-    program = next(block for block in blocks if "(summarize" in block.text)
-    (tmp_path / task.name).write_text(task.text)
-    (tmp_path / "short.sexp").write_text(program.text)
-    (tmp_path / "replies.json").write_text('["Tea grows on hills."]')
-    done = sexplang(
-        "run", "short.sexp", "--model", "scripted:replies.json", "--quiet", cwd=tmp_path
-    )
+def test_the_program_of_the_readme_runs_as_it_is_copied(tmp_path):
+    """The program and the replies, as they are named, in an empty folder."""
+    for block in fences(README):
+        if block.kind in ("sexp", "json") and block.name:
+            (tmp_path / block.name).write_text(block.text)
+    words = ("reviews.sexp", "--model", "scripted:replies.json", "--quiet")
+    done = sexplang("run", *words, cwd=tmp_path)
 
-    assert ("In short: Tea grows on hills.\n", "", 0) == (done.stdout, done.stderr, done.returncode)
+    expected = '[["positive" 2] ["negative" 1] ["unclear" 1]]\n'
+    assert (expected, "", 0) == (done.stdout, done.stderr, done.returncode)
 
 
-@pytest.mark.parametrize("page", [README, guide()], ids=["README", "guide"])
-def test_the_marks_are_explained_before_they_are_used(page):
-    """Each of them, above the first block that has one."""
-    before = page.partition("```sexp")[0]
+def test_the_marks_are_explained_before_they_are_used():
+    """Each of them, above the first block of the guide that has one."""
+    before = guide().partition("```sexp")[0]
 
     assert [] == [mark for mark in (";=>", ";?", ";<", ";!") if f"`{mark}`" not in before]
 
 
+def test_the_readme_has_no_marks():
+    """A person who begins reads commands and their output."""
+    bare = [block.text for block in fences(README) if block.kind == "sexp"]
+
+    assert [] == re.findall(r"(?:^|\s);(?:=>|[?<!])", "".join(bare))
+
+
 def test_a_name_that_a_file_beside_defines_is_told_with_its_import(tmp_path):
     """On the command line and in Python; the file need not be called like the task."""
-    (task,) = [block for block in fences(README) if block.kind == "xml"]
-    (tmp_path / "s.xml").write_text(task.text)
+    (tmp_path / "s.xml").write_text(SUMMARIZE.read_text())
     (tmp_path / "more.sexp").write_text("(define (longer text) text)\n  (define (inner x) x)\n")
     path = tmp_path / "p.sexp"
     path.write_text(SUMMARY)

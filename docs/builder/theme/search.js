@@ -102,7 +102,9 @@
     const names = new Set(wanted.map((each) => each.raw));
     const roots = new Set(wanted.map((each) => each.root));
     const words = asked.split(/[^\w'-]+/).filter(Boolean);
-    const pairs = words.slice(1).map((word, at) => ` ${words[at]} ${word} `);
+    const pairs = words.slice(1).map((word, at) => [words[at], word])
+      .filter((pair) => !pair.every((word) => idle.has(word)))
+      .map((pair) => [` ${pair.join(" ")} `, pair.some((word) => idle.has(word)) ? 0.1 : 0.25]);
     const found = [];
     for (const [page, score] of scores) {
       const [title, , kind] = index.pages[page];
@@ -110,7 +112,7 @@
       let rank = score * index.kinds[kind][1] * (0.3 + 0.7 * hits.get(page) / wanted.length);
       // Words that follow each other in the title, too; a title of these words and no others.
       const plain = ` ${title.toLowerCase().replace(/[^\w'-]+/g, " ")} `;
-      rank *= 1 + 0.25 * pairs.filter((pair) => plain.includes(pair)).length;
+      for (const [pair, more] of pairs) if (plain.includes(pair)) rank *= 1 + more;
       const own = divide(title).filter((each) => each.plain);
       if (own.length > 1 && own.length === roots.size && own.every((each) => roots.has(each.root))) rank *= 1.8;
       if (known === asked || title.toLowerCase() === asked) rank += 1e6;
@@ -200,6 +202,7 @@
     if (event.key === "ArrowDown" && links.length) links[Math.min(at + 1, links.length - 1)].focus();
     else if (event.key === "ArrowUp" && at >= 0) (at ? links[at - 1] : input).focus();
     else if (event.key === "Enter" && event.target === input && links.length) links[0].click();
+    else if (event.key === "Escape") dialog.close();
     else return;
     event.preventDefault();
   }

@@ -9,6 +9,7 @@ from sexplang.hosts.cli.shipped_pages import has_page
 from sexplang.hosts.reference.habits import Habit, describe_habit, find_habit, headline_of
 from sexplang.hosts.reference.name_entries import Entry, describe, list_entries, summarize, table
 from sexplang.hosts.reference.search import search
+from sexplang.hosts.reference.task_clauses import clauses
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.terms.classes.node import evolve, frozen
 from sexplang.terms.diagnostic import Diagnostics
@@ -17,8 +18,8 @@ from sexplang.terms.texts.nearest import find_misspelled
 
 @frozen
 class Answer:
-    """What was found: one name, the names of a module, of a Python file or those that fit, a
-    habit, an error code, or nothing.
+    """What was found: one name, which a clause may have too, the names of a module, of a Python
+    file or those that fit, a habit, an error code, or nothing.
 
     `said` is what a person reads before the entries; of nothing, what to type instead.
     """
@@ -76,8 +77,9 @@ def look_up(query: str) -> Answer:
     """Return what is known of a name, or of words."""
     name = query.strip()
     known = table()
-    if name in known:
-        return Answer("name", (known[name],))
+    named = tuple([each[name] for each in (known, clauses()) if name in each])
+    if named:
+        return Answer("name", named)
     members = tuple([each for each in known.values() if each.home == name])
     if members:
         return Answer("module", members, f"(import {name})")
@@ -86,8 +88,8 @@ def look_up(query: str) -> Answer:
     habit = find_habit(name)
     if habit is not None:
         return Answer("habit", tuple(_list_mentioned(habit)), headline_of(habit), habit)
-    like = find_misspelled(name, known) if " " not in name else None
-    fitting = () if like else tuple(search(name, list_entries()))
+    like = find_misspelled(name, [*known, *clauses()]) if " " not in name else None
+    fitting = () if like else tuple(search(name, [*list_entries(), *clauses().values()]))
     if fitting:
         return Answer("words", fitting)
     typed = f"sexplang doc {like or 'split text, with words of what it does'}"
@@ -104,7 +106,7 @@ def _list_mentioned(habit: Habit) -> list[Entry]:
 def show(answer: Answer) -> str:
     """Return an answer as text."""
     if answer.found == "name":
-        return describe(answer.entries[0])
+        return "\n\n".join(map(describe, answer.entries))
     lines = [answer.said] if answer.said else []
     if answer.habit is not None:
         lines = [describe_habit(answer.habit)]

@@ -46,7 +46,8 @@ def summarize_readme(text: str) -> str:
     """Return the first sentence of a README, which stands below its heading."""
     _, _, body = text.partition("\n\n")
     paragraph = " ".join(body.strip().partition("\n\n")[0].split())
-    return re.split(r"(?<=[.?])\s", paragraph, maxsplit=1)[0]
+    sentence = re.split(r"(?<=[.?])\s", paragraph, maxsplit=1)[0]
+    return f"{sentence[:-1]}." if sentence.endswith(":") else sentence
 
 
 def read_text(path: str) -> str:

@@ -1,6 +1,5 @@
 """`sexplang doctor`: what is installed, which models answer, what applies here, what to type."""
 
-import json
 import os
 from glob import glob
 from shlex import quote
@@ -8,6 +7,7 @@ from typing import Any
 
 from sexplang.hosts.cli.guard import DONE, FAILED
 from sexplang.hosts.projects.doctor_report import format_report
+from sexplang.hosts.projects.documents import format_document
 from sexplang.hosts.projects.folder_settings import FolderSettings, read_folder_settings
 from sexplang.hosts.projects.installation import describe_installation
 from sexplang.hosts.projects.kept_store import describe_store
@@ -36,7 +36,7 @@ def doctor(*, asks: bool, as_json: bool) -> int:
         "runs": describe_store(here.runs),
     }
     report["next"] = _list_next(report, models, asks)
-    print(json.dumps(report, ensure_ascii=False) if as_json else format_report(report))
+    print(format_document(report) if as_json else format_report(report))
     return DONE if report["is_ready"] else FAILED
 
 

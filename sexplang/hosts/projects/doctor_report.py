@@ -40,10 +40,12 @@ def _list_installed(report: dict[str, Any]) -> Rows:
     rows = []
     for each in report["extras"]:
         versions = ", ".join(f"{name} {number}" for name, number in each["versions"].items())
-        rows.append((each["name"], versions if each["is_installed"] else f"not: {each['install']}"))
+        rows.append(
+            (each["name"], versions if each["is_installed"] else f"missing: {each['install']}")
+        )
     weights = report["weights"]
     if weights["path"] is None:
-        return [*rows, ("weights", f"not: {weights['install']}")]
+        return [*rows, ("weights", f"missing: {weights['install']}")]
     return [*rows, ("weights", f"{name_path(weights['path'])}, {_size(weights['bytes'])}")]
 
 
@@ -59,9 +61,9 @@ def _list_configurations(report: dict[str, Any]) -> Rows:
 def _list_models(report: dict[str, Any]) -> Rows:
     rows, hints = [], set[str]()
     for each in report["models"]:
-        model = each["model"] or "nobody"
         said = f" ({each['source']})" if each["source"] else ""
-        rows.append((each["name"], f"{model}{said}: {_state(each)}"))
+        model = f"{each['model']}{said}: " if each["model"] else ""
+        rows.append((each["name"], f"{model}{_state(each)}"))
         if each["hint"] and each["hint"] not in hints:
             hints.add(each["hint"])
             rows.append(("", f"= hint: {each['hint']}"))

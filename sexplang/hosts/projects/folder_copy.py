@@ -37,7 +37,8 @@ def move_paths(text: str, name: str) -> str:
 def write_copies(copies: Mapping[str, bytes], folder: str) -> None:
     """Write files below a folder, all of them or none. Raises Diagnostics for a file that is in the
     way, or that cannot be written."""
-    targets = {os.path.join(folder, path): raw for path, raw in copies.items()}
+    folder = os.path.normpath(folder)
+    targets = {os.path.normpath(os.path.join(folder, path)): raw for path, raw in copies.items()}
     in_the_way = sorted(path for path in targets if os.path.lexists(path))
     in_the_way += [at for at in _list_folders(folder, targets) if not os.path.isdir(at)]
     if in_the_way:
@@ -63,7 +64,7 @@ def write_copies(copies: Mapping[str, bytes], folder: str) -> None:
 def _list_folders(folder: str, targets: Mapping[str, bytes]) -> list[str]:
     """Return what there is already of the folders that the files need."""
     needed = {folder, *map(os.path.dirname, targets)}
-    parent = os.path.dirname(folder.rstrip("/"))
+    parent = os.path.dirname(folder)
     while parent and parent not in needed:
         needed.add(parent)
         parent = os.path.dirname(parent)

@@ -82,7 +82,7 @@ def _list_default(here: FolderSettings, permissions: Permissions) -> list[ModelS
         answer = choose_model(models)
     except Refusal:
         words = "there is no model to ask"
-        return [ModelState(DEFAULT, None, "nobody says", False, words=words)]
+        return [ModelState(DEFAULT, None, "", False, words=words)]
     source = "a key in the environment" if answer.model != LOCAL else "it is installed"
     return _list_answers(DEFAULT, answer, source, models, permissions)
 

@@ -1,6 +1,5 @@
 """`sexplang init` and `sexplang examples`: new folders from what ships with the package."""
 
-import json
 import os
 from typing import Any
 
@@ -14,6 +13,7 @@ from sexplang.hosts.projects.catalogue import (
     list_starters,
     summarize_readme,
 )
+from sexplang.hosts.projects.documents import format_document
 from sexplang.hosts.projects.folder_copy import list_commands, read_copies, write_copies
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.terminal.show import draw_hidden
@@ -50,7 +50,7 @@ def examples(name: str | None, folder: str | None, *, as_json: bool) -> int:
 def _list(rows: list[tuple[str, str]], as_json: bool) -> None:
     if as_json:
         document = [{"name": name, "about": about} for name, about in rows]
-        print(json.dumps({"examples": document}, ensure_ascii=False))
+        print(format_document({"examples": document}))
         return
     width = max((len(name) for name, _ in rows), default=0)
     for name, about in rows:
@@ -84,7 +84,7 @@ def _copy(shipped: ShippedFolder, folder: str, most: int, as_json: bool) -> int:
             "files": list(copies),
             "next": commands,
         }
-        print(json.dumps(document, ensure_ascii=False))
+        print(format_document(document))
         return DONE
     for path in copies:
         print(draw_hidden(f"wrote {os.path.normpath(os.path.join(folder, path))}"))

@@ -203,6 +203,8 @@ def describe(entry: Entry) -> str:
 def _describe_kind(entry: Entry) -> str:
     if entry.kind == "word":
         return "a word of a special form"
+    if entry.kind == "clause":
+        return "a clause of `defatom`"
     if entry.home == PROGRAM and entry.kind != "macro":
         return ""
     article = "an" if entry.kind[0] in "aeiou" else "a"

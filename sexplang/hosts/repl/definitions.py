@@ -23,6 +23,7 @@ from sexplang.hosts.reference.name_entries import (
     table,
 )
 from sexplang.hosts.reference.search import search
+from sexplang.hosts.reference.task_clauses import clauses
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.reader import read
 from sexplang.terms.form import ListForm, source_name
@@ -62,7 +63,7 @@ def find_by_words(words: str, names: Mapping[str, Export]) -> str:
     own = [find_entry(_of(name, export)) for name, export in names.items()]
     hidden = {each.name for each in own}
     known = [each for each in list_entries() if each.name not in hidden]
-    lines = [summarize(each) for each in search(words, [*own, *known])]
+    lines = [summarize(each) for each in search(words, [*own, *known, *clauses().values()])]
     return draw_hidden("\n".join(lines), keep="\n")
 
 
@@ -75,7 +76,9 @@ def _find(name: str, names: Mapping[str, Export]) -> Entry | None:
     inside = _inside(names.get(head))
     if dot and rest in inside:
         return find_entry(_of(name, inside[rest]))
-    return find_entry(_of(name, names[name])) if name in names else table().get(name)
+    if name in names:
+        return find_entry(_of(name, names[name]))
+    return table().get(name) or clauses().get(name)
 
 
 def _of(name: str, export: Export) -> Meaning:

@@ -307,6 +307,13 @@ class StoredJournal:
                     self._fail(refusal)
 
     def close(self) -> None:
+        opened = self._opened
+        self.release()
+        if opened is not None:
+            opened[0].close()
+
+    def release(self) -> None:
+        """End the storage, and leave the store open."""
         with suppress(Refusal):
             self.commit()
         if self.carrier is not None:
@@ -319,7 +326,7 @@ class StoredJournal:
                     "where n = ? and state = 'running'",
                     (UNKEPT if self.is_off else INTERRUPTED, *self._counts(), run.n),
                 )
-            store.close()
+            store.unlock(run.id)
             self._opened = None
 
     def _counts(self) -> tuple[int, int]:

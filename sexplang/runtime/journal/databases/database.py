@@ -87,7 +87,7 @@ class Database(Protocol):
 
 VERSION = 4
 """The version of the tables. 2 has the questions of parked runs; 3 has the runs that replace
-others; 4 has what the fleet needs."""
+others; 4 has what the fleet needs: programs of runs, and leaves."""
 
 _SCHEMA = """
 create table runs (
@@ -95,7 +95,8 @@ create table runs (
     command text not null, header text not null, state text not null, began {real} not null,
     ended {real}, replies {integer} not null default 0, tokens {integer} not null default 0,
     boots {integer} not null default 1, error text, owner text, token {integer}, due {real},
-    value text, successor text
+    value text, successor text, program text, priority {integer} not null default 0, held text,
+    is_stuck {integer} not null default 0, wish text
 ) {strict};
 create index runs_by_project on runs (project, began);
 create table entries (
@@ -117,6 +118,11 @@ create table questions (
     run {integer} not null, request text not null, data text not null, opened {real} not null,
     answer text, answered {real}, is_over {integer} not null default 0, primary key (run, request)
 ) {strict};
+"""
+
+_PROGRAMS = """
+create index runs_by_state on runs (state);
+create table programs (digest text primary key, data {bytes} not null) {strict};
 """
 
 _LEAVES = """
@@ -143,13 +149,17 @@ _MIGRATIONS = {
     1: "alter table runs add column due {real}; alter table runs add column value text;"
     + _QUESTIONS,
     2: "alter table runs add column successor text",
-    3: _LEAVES,
+    3: "alter table runs add column program text;"
+    "alter table runs add column priority {integer} not null default 0;"
+    "alter table runs add column held text;"
+    "alter table runs add column is_stuck {integer} not null default 0;"
+    "alter table runs add column wish text;" + _PROGRAMS + _LEAVES,
 }
 
 
 def list_statements(types: dict[str, str], version: int | None = None) -> list[str]:
     """Return the statements that make the tables, or the next version of them."""
-    text = _SCHEMA + _QUESTIONS + _LEAVES if version is None else _MIGRATIONS[version]
+    text = _SCHEMA + _QUESTIONS + _PROGRAMS + _LEAVES if version is None else _MIGRATIONS[version]
     return [each for each in text.format(**types).split(";") if each.strip()]
 
 

@@ -29,7 +29,7 @@ from sexplang.terms.classes.node import define, field
 SCHEMA = "sexplang"
 """The schema of the tables."""
 
-LEASE = 30
+LEASE = 30.0
 """Seconds after which a silent process loses its connection, and the runs that it drives."""
 
 BEATS = 4
@@ -57,6 +57,7 @@ class Server:
     address: str
     connection: "psycopg.Connection[Any]"
     is_new: bool
+    lease: float
     _url: str = field(repr=False)
     _locks: set[str] = field(factory=set)
     _is_closed: Event = field(factory=Event)
@@ -138,7 +139,7 @@ class Server:
 
     def beat(self) -> None:
         """Give signs of life until the connection is closed or lost."""
-        while not (self._is_closed.wait(LEASE / BEATS) or self.connection.closed):
+        while not (self._is_closed.wait(self.lease / BEATS) or self.connection.closed):
             with suppress(psycopg.Error):  # the thread that drives the run is told the reason
                 self.connection.execute("select 1")
 
@@ -167,29 +168,30 @@ def _key(id: str) -> int:
     return int.from_bytes(sha256(f"sexplang run {id}".encode()).digest()[:8], signed=True)
 
 
-def open_server(url: str) -> Server:
+def open_server(url: str, lease: float | None = None) -> Server:
     """Connect to a server, and make the tables if they are not there. Raises a Refusal
     `store-failed` or `bad-store`."""
-    address = describe_address(url)
+    address, lease = describe_address(url), LEASE if lease is None else lease
+    milliseconds, seconds = max(1, round(lease * 1000)), max(1, round(lease))
     with _explain(address):
         connection = psycopg.connect(
             url,
             autocommit=True,
             connect_timeout=CONNECT,
             application_name="sexplang",
-            options=f"-c idle_session_timeout={LEASE}s "
-            f"-c idle_in_transaction_session_timeout={LEASE}s",
-            keepalives_idle=LEASE,
+            options=f"-c idle_session_timeout={milliseconds} "
+            f"-c idle_in_transaction_session_timeout={milliseconds}",
+            keepalives_idle=seconds,
             keepalives_interval=5,
             keepalives_count=3,
-            tcp_user_timeout=LEASE * 1000,
+            tcp_user_timeout=milliseconds,
         )
         try:
             is_new = _prepare(connection, address)
         except BaseException:
             connection.close()
             raise
-    server = Server(address, connection, is_new, url)
+    server = Server(address, connection, is_new, lease, url)
     Thread(target=server.beat, name="sexplang-lease", daemon=True).start()
     return server
 

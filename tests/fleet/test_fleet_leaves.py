@@ -166,8 +166,11 @@ def test_a_file_of_an_earlier_version_gets_the_tables(tmp_path):
     path = str(tmp_path / "runs.db")
     open_store(path).close()
     with sqlite3.connect(path) as db:
-        for table in ("leaves", "late", "pressure"):
+        for table in ("leaves", "late", "pressure", "programs"):
             db.execute(f"drop table {table}")
+        db.execute("drop index runs_by_state")
+        for column in ("program", "priority", "held", "is_stuck", "wish"):
+            db.execute(f"alter table runs drop column {column}")
         db.execute("pragma user_version = 3")
     kept = open_store(path)
     put(kept)

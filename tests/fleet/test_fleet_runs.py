@@ -22,7 +22,7 @@ def test_a_submitted_run_carries_its_program(fleet, tmp_path):
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "double.sexp").write_text("(define (double n) (* 2 n))")
     (tmp_path / "ask.xml").write_text(
-        '<task name="ask" description="d"><instructions>Hello {{who}}</instructions></task>'
+        '<task name="ask"><params><param name="who"/></params><instructions>Hello {{who}}</instructions></task>'
     )
     (tmp_path / "replies.json").write_text('["good"]')
     text = """(import "lib/double.sexp") (define-input n type: integer)

@@ -1,5 +1,6 @@
 """Leaves whose workers are killed, stopped or cut off."""
 
+import json
 import os
 import signal
 import threading
@@ -9,6 +10,7 @@ from time import monotonic, sleep
 import psycopg
 import pytest
 from support.carried_runs import drive_carried
+from support.command import sexplang as command
 from support.leaf_worker import worker_processes
 
 from sexplang.runtime.fleet import open_engine
@@ -93,12 +95,15 @@ def test_workers_are_killed_and_stopped(address, carry, tmp_path, count):
         sleep(1.0)
     rows, late = rows_of(address)
     done = logged(log)
+    shown = json.loads(command("runs", "show", "r", "--json", "--store", address).stdout)
     twice = {n for n, times in done.items() if times > 1}
     reported = {each["id"].split(".")[1] for each in late}
 
     assert [n * 10 for n in range(count)] == list(driven.value)
     assert count == len({row.id for row in rows}) == len(rows)
     assert twice <= reported and len(done) == count
+    assert sorted(each["id"] for each in late) == sorted(each["id"] for each in shown["doubts"])
+    assert [] == shown["carried"] and late == shown["late"]
     print(
         f"{count} leaves: {seconds:.1f} s after the kill, {len(twice)} twice, {len(late)} reported"
     )

@@ -319,14 +319,38 @@ def forget_delivered(db: Database, lease: float) -> None:
         db.execute(f"delete from leaves where delivered < {db.clock} - ?", (RETRY_LEASES * lease,))
 
 
-def list_late(db: Database, run: StoredRun) -> list[dict[str, Any]]:
-    """Return what was performed and not needed, or begun by a worker that was lost: request,
-    worker, operation, model and usage."""
+def list_carried(db: Database, run: StoredRun) -> list[dict[str, Any]]:
+    """Return the leaves for which a run waits: request, queue, and the worker that has it."""
     with db.explain():
         found = db.execute(
-            "select request, worker, data from late where run = ? order by at", (run.n,)
+            f"select request, queue, case when until >= {db.clock} then worker end from leaves "
+            "where run = ? and settled is null and delivered is null order by request",
+            (run.n,),
         )
-        return [{"id": id, "worker": worker, **_grow(data)} for id, worker, data in found]
+        return [{"id": id, "queue": queue, "worker": worker} for id, queue, worker in found]
+
+
+def list_late(db: Database, run: StoredRun) -> list[dict[str, Any]]:
+    """Return what was performed and not needed, or begun by a worker that was lost: request,
+    worker, time, operation, model and usage."""
+    with db.explain():
+        found = db.execute(
+            "select request, worker, at, data from late where run = ? order by at", (run.n,)
+        )
+        return [{"id": id, "worker": by, "at": at, **_grow(data)} for id, by, at, data in found]
+
+
+def list_late_doubts(db: Database, run: StoredRun) -> list[dict[str, Any]]:
+    """Return the same as doubts, of which reports tell what they may have cost."""
+    return [
+        {
+            "id": each["id"],
+            "operation": each["operation"],
+            "began": each["at"],
+            "decision": "safe",
+        }
+        for each in list_late(db, run)
+    ]
 
 
 def _read_reply(data: bytes) -> Reply:

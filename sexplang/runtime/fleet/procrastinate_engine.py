@@ -361,6 +361,17 @@ def _has_tables(db: Database) -> bool:
     return bool(found.fetchone()[0])
 
 
+def _find_version(db: Database) -> tuple[str, str] | None:
+    """Return the digest and the version of the tables, if this package made them."""
+    found = db.execute("select to_regclass(?) is not null", (f"{SCHEMA}.engine",)).fetchone()
+    if not found[0]:
+        return None
+    known: tuple[str, str] | None = db.execute(
+        f"select digest, release from {SCHEMA}.engine"
+    ).fetchone()
+    return known
+
+
 def _prepare(db: Database) -> None:
     """Make the tables of the installed procrastinate, or compare with them."""
     try:
@@ -373,10 +384,12 @@ def _prepare(db: Database) -> None:
         ) from None
     text = SchemaManager.get_schema()
     digest, release = sha256(text.encode()).hexdigest(), version("procrastinate")
+    if _has_tables(db) and _find_version(db) == (digest, release):
+        return
     with db.transaction():
         db.execute("select pg_advisory_xact_lock(?)", (REAPER + 1,))
         db.execute(f"create table if not exists {SCHEMA}.engine (digest text, release text)")
-        known = db.execute(f"select digest, release from {SCHEMA}.engine").fetchone()
+        known = _find_version(db)
         if not _has_tables(db):
             db.execute(text.replace("%", "%%"))
             db.execute(f"delete from {SCHEMA}.engine")

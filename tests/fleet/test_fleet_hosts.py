@@ -1,5 +1,5 @@
-"""One program is the same on every host: in memory, in a file of JSON lines, in a store of SQLite or
-of PostgreSQL, whether this process performs its requests or another one.
+"""One program is the same on every host: in a file of JSON lines, in a store of SQLite or of
+PostgreSQL, whether this process performs its requests or another one.
 
 What a run was told is compared by request. Its frozen states are compared after each reply: the
 replies of one host, in the order in which another one had them.
@@ -26,8 +26,8 @@ from sexplang.runtime.fleet import open_engine
 from sexplang.runtime.journal.databases import resolve_address
 from sexplang.runtime.journal.fold import find_slice, fold_steps
 from sexplang.runtime.journal.recording_reader import read_recording
-from sexplang.runtime.journal.run_store import open_store
 from sexplang.runtime.journal.rows import CUT, digest
+from sexplang.runtime.journal.run_store import open_store
 from sexplang.runtime.journal.stored_journal import NO_REPLIES, read_rows
 from sexplang.terms.json.tagged import dump, pack
 from sexplang.terms.run_terms import RateBook

@@ -41,20 +41,24 @@ def settings_of(given, store, run_id):
     return Settings(**known, run_id=run_id, trace=None, traceparent=None, store=store)
 
 
-def drive_carried(text, store, run_id, engine, *, places=0, is_resumed=False, **given):
+def drive_carried(
+    text, store, run_id, engine, *, places=0, is_resumed=False, declared=None, watch=None, **given
+):
     """Drive a run, which performs so many requests itself; return its value. `engine` makes the
     engine of a database."""
     settings = settings_of(given, None if is_resumed else store, run_id)
     program = program_of(text, settings)
     allowed = permissions_for(text, settings.permissions)
     servers = make_servers(None, allowed)
-    watch = ReplyWatch(lambda: open_database(resolve_address(store), must_exist=True))
+    replies = ReplyWatch(lambda: open_database(resolve_address(store), must_exist=True))
 
     def go(resumed):
-        started = begin(program, allowed, settings, servers, {}, None, ZoneUse(), resumed)
+        started = begin(program, allowed, settings, servers, {}, watch, ZoneUse(), resumed)
         with started as ready:
             kept, _ = ready.storage.opened
-            carrier = CarriedRequests(engine(kept.db), watch, Places(places), queue_of)
+            carrier = CarriedRequests(
+                engine(kept.db), replies, Places(places), queue_of, declared=declared or {}
+            )
             if resumed is None:
                 ready.storage.carrier = carrier
                 performers = carrier.wrap(ready.performers)
@@ -65,6 +69,7 @@ def drive_carried(text, store, run_id, engine, *, places=0, is_resumed=False, **
                 performers,
                 journal=ready.journal,
                 parallel=10_000,
+                on_event=watch,
                 history=ready.history,
             )
             ready.finish(outcome)
@@ -77,7 +82,7 @@ def drive_carried(text, store, run_id, engine, *, places=0, is_resumed=False, **
         with open_resumed(program, run_id, store, replay, settings, servers, carries=True) as found:
             return go(evolve(found))
     finally:
-        watch.close()
+        replies.close()
 
 
 def make_leaf_performer(store, lease=2.0, limits=None, worker=None, **given):

@@ -26,7 +26,9 @@ Examples:
   sexplang worker
   sexplang worker --once --places 8
   sexplang worker --store postgresql://db.example/runs --model local --allow-run deploy
-  sexplang worker --store postgresql://db.example/runs --metrics 9464"""
+  sexplang worker --store postgresql://db.example/runs --metrics 9464
+  sexplang worker --store postgresql://db.example/runs --offers model:local
+  sexplang worker … --fleet-limit claude-sonnet-5-5=in_flight:10,calls:60/1m"""
 
 _SUBMITTED = frozenset(
     {
@@ -89,6 +91,7 @@ submit = click.Command(
 def _work(
     places: int,
     offers: tuple[str, ...],
+    fleet_limit: tuple[str, ...],
     once: bool,
     as_recorded: bool,
     store: str | None,
@@ -107,12 +110,17 @@ def _work(
     except Diagnostics as problem:
         return say_problem(problem)
     given = {name: value for name, value in found.items() if value not in (None, (), False)}
+    if once and (offers or fleet_limit):
+        words = "with --once a worker performs itself what its runs ask"
+        click.echo(f"--offers, --fleet-limit: {words}", err=True)
+        return MISUSE
     if is_server(address):
         from sexplang.hosts.fleet.fleet_worker import GRACE, LEASE, Options, work_on
 
         options = Options(
             places,
             offers,
+            fleet_limit,
             LEASE if lease is None else lease,
             GRACE if grace is None else grace,
             once,
@@ -120,9 +128,14 @@ def _work(
             quiet,
         )
         return work_on(address, Settings(file="-", **given), options)
-    if given or offers or lease or grace is not None or metrics is not None:
+    if given or offers or fleet_limit or lease or grace is not None or metrics is not None:
         words = "they are for a store on a server: --store postgresql://…"
-        names = [*given, *(["offers"] if offers else []), *(["metrics"] if metrics else [])]
+        names = [
+            *given,
+            *(["offers"] if offers else []),
+            *(["fleet_limit"] if fleet_limit else []),
+            *(["metrics"] if metrics else []),
+        ]
         named = ", ".join([f"--{name.replace('_', '-')}" for name in names]) or "--lease, --grace"
         click.echo(f"{named}: {words}", err=True)
         return MISUSE
@@ -147,6 +160,13 @@ worker = click.Command(
             multiple=True,
             metavar="NAME",
             help="On a server: requests of others that it performs: model:NAME, tool:NAME, script.",
+        ),
+        click.Option(
+            ["--fleet-limit"],
+            multiple=True,
+            metavar="MODEL=LIMIT",
+            help="On a server: a model's limit over all workers: in_flight:10,calls:60/1m,"
+            "tokens:90000/1m.",
         ),
         click.Option(["--once"], is_flag=True, help="End when no run is ready."),
         click.Option(

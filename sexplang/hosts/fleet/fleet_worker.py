@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from sexplang.hosts.cli.guard import DONE, FAILED
 from sexplang.hosts.cli.output import say_all
+from sexplang.hosts.fleet.leaf_offers import LeafOffers, read_offers
 from sexplang.hosts.fleet.metrics import Figures, serve_figures
 from sexplang.hosts.fleet.run_driver import RunDriver
 from sexplang.hosts.kept_runs.stored_runs import say_problem
@@ -20,7 +21,11 @@ from sexplang.hosts.settings.mcp_options import servers_of
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.package.process import hide
 from sexplang.runs.submitted_run import count_states, find_open
+from sexplang.runtime.driver.event_loop import share_resources
 from sexplang.runtime.fleet import Owed, Wake, Work, open_engine
+from sexplang.runtime.fleet.carried_requests import Places
+from sexplang.runtime.fleet.leaves import forget_delivered, list_owed, list_waiting
+from sexplang.runtime.fleet.pressure import parse_limit
 from sexplang.runtime.journal.run_store import RunStore, open_store
 from sexplang.runtime.models import check_models, check_scripts
 from sexplang.runtime.refusal import Refusal
@@ -40,6 +45,7 @@ class Options:
 
     places: int = 4
     offers: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
     lease: float = LEASE
     grace: float = GRACE
     once: bool = False
@@ -54,6 +60,8 @@ def work_on(address: str, granted: Settings, options: Options) -> int:
         check_models(granted.models)
         check_scripts(granted.models)
         servers_of(granted, None)
+        bounds = dict(map(parse_limit, options.limits))
+        queues, limits = read_offers(options.offers, bounds, granted)
         store = open_store(address, lease=options.lease)
     except Diagnostics as found:
         return say_all(found.diagnostics, FAILED)
@@ -64,7 +72,10 @@ def work_on(address: str, granted: Settings, options: Options) -> int:
     gc.set_threshold(100_000, 20, 20)
     if granted.allow_run:
         hide()
-    driver = RunDriver(address, granted, options.lease, options.quiet)
+    offers = LeafOffers(
+        address, granted, options.lease, Places(options.places), queues, limits, log_to_stderr
+    )
+    driver = RunDriver(address, granted, options.lease, offers, options.quiet)
     try:
         asyncio.run(_work(store, driver, options))
     except Refusal as refusal:
@@ -73,8 +84,14 @@ def work_on(address: str, granted: Settings, options: Options) -> int:
         sys.stderr.flush()
         os._exit(DONE)
     driver.close()
+    offers.close()
     store.close()
     return DONE
+
+
+def log_to_stderr(level: str, text: str) -> None:
+    """Write what performers log."""
+    print(f"{level}: {text}", file=sys.stderr, flush=True)
 
 
 async def _work(store: RunStore, driver: RunDriver, options: Options) -> None:
@@ -100,9 +117,13 @@ async def _work(store: RunStore, driver: RunDriver, options: Options) -> None:
     if options.metrics is not None:
         port = serve_figures(options.metrics, figures)
         print(f"figures: http://127.0.0.1:{port}/metrics", file=sys.stderr, flush=True)
+    offers = driver.offers
+    performer = offers.make_performer() if offers.queues else None
     work = Work(
         drive=lambda id: run_in_thread(partial(driver.drive, id), f"run {id}"),
-        find_owed=lambda: Owed([Wake(*each) for each in find_open(store)]),
+        perform=None if performer is None else performer.perform,
+        queues=offers.queues,
+        find_owed=lambda: _find_owed(store, options.lease),
         lease=options.lease,
         grace=options.grace,
         once=options.once,
@@ -112,9 +133,17 @@ async def _work(store: RunStore, driver: RunDriver, options: Options) -> None:
         print(f"worker {os.getpid()}: {options.places} places", file=sys.stderr, flush=True)
     watch = asyncio.create_task(_watch(store, driver, options.lease / 4))
     try:
-        await engine.work(options.places, work)
+        async with share_resources():
+            await engine.work(options.places, work)
     finally:
         watch.cancel()
+        if performer is not None:
+            performer.close()
+
+
+def _find_owed(store: RunStore, lease: float) -> Owed:
+    forget_delivered(store.db, lease)
+    return Owed([Wake(*each) for each in find_open(store)], list_owed(store.db))
 
 
 async def _watch(store: RunStore, driver: RunDriver, interval: float) -> None:
@@ -133,6 +162,7 @@ def _look(
     return {
         "sexplang_runs": count_states(store),
         "sexplang_jobs": count_jobs(),
+        "sexplang_requests_waiting": list_waiting(store.db),
         "sexplang_driven_now": {"runs": len(driver.driven)},
     }
 

@@ -13,6 +13,7 @@ from sexplang.guards.interrupt import GRACE, Interrupt, interruptible
 from sexplang.hosts.cli.programs import has_tasks, permissions_of, terms_of
 from sexplang.hosts.fleet.grants import find_lack, take_grants
 from sexplang.hosts.fleet.handing_back import Gate, HandedBack
+from sexplang.hosts.fleet.leaf_offers import LeafOffers
 from sexplang.hosts.kept_runs.waiting_runs import is_ready, take_answers
 from sexplang.hosts.kept_runs.worker import ENDS
 from sexplang.hosts.settings.mcp_options import describe_tools, servers_of
@@ -28,6 +29,7 @@ from sexplang.runtime import Journal, drive, performers
 from sexplang.runtime import Settings as RunSettings
 from sexplang.runtime.driver.current_request import make_history
 from sexplang.runtime.fleet import open_engine
+from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.journal.run_store import (
     CANCEL,
     CANCELLED,
@@ -87,6 +89,7 @@ class RunDriver:
     address: str = field(repr=False)
     granted: Settings
     lease: float
+    offers: LeafOffers
     quiet: bool = False
     counts: Counter[str] = field(factory=Counter)
     driven: dict[str, Driven] = field(factory=dict)
@@ -177,15 +180,17 @@ class RunDriver:
             with interruptible() as interrupt:
                 if run.state == SUBMITTED:
                     run = self._begin(store, run, prepared, servers)
+                declared: dict[str, Decision] = {
+                    **list_decisions(program.python),
+                    **({} if servers is None else servers.list_decisions()),
+                }
                 resumed = resume_run(
                     store,
                     run,
                     program,
-                    declared={
-                        **list_decisions(program.python),
-                        **({} if servers is None else servers.list_decisions()),
-                    },
+                    declared=declared,
                     has_tasks=has_tasks(program),
+                    carries=True,
                 )
                 storage = resumed.storage
                 if run.wish == CANCEL and isinstance(resumed.outcome, Suspended):
@@ -196,7 +201,9 @@ class RunDriver:
                 self.driven[run.id] = Driven(interrupt, gate)
                 self.counts["driven"] += 1
                 try:
-                    return self._drive_to_end(store, run, resumed, prepared, servers, gate)
+                    return self._drive_to_end(
+                        store, run, resumed, prepared, servers, gate, declared
+                    )
                 except KeyboardInterrupt:  # it was cancelled, or ended by a second signal
                     if find_wished(store, [run.id]):
                         storage.end(CANCELLED, "the run was cancelled")
@@ -239,6 +246,7 @@ class RunDriver:
         prepared: Prepared,
         servers: "Servers | None",
         gate: Gate,
+        declared: dict[str, Decision],
     ) -> float | None:
         settings, storage, files = prepared.settings, resumed.storage, prepared.files
         journal = Journal(run.id)
@@ -259,7 +267,10 @@ class RunDriver:
             {} if files is None else files.performers,
         )
         resumed.advance_scripts(table["model"], settings.models)
-        table = resumed.perform_with(table)
+        engine = open_engine(store.db, self.address, must_exist=True)
+        assert engine is not None
+        carrier = self.offers.make_carrier(engine, settings, declared, run.priority)
+        table = resumed.perform_with(table, carrier)
         more: dict[str, Any] = {}
         more |= {} if settings.parallel is None else {"parallel": settings.parallel}
         outcome = resumed.outcome

@@ -23,6 +23,7 @@ from sexplang.runs.durable_run import ResumedRun, resume_run
 from sexplang.runs.program_texts import read_program
 from sexplang.runs.reused_run import lock_replaceable
 from sexplang.runs.submitted_run import wish_cancellation
+from sexplang.runtime.fleet.leaves import list_carried, list_late, list_late_doubts
 from sexplang.runtime.journal.databases import has_store, is_server, resolve_address
 from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.journal.questions import close_questions, list_questions
@@ -135,6 +136,8 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
             found = read_rows(store, run, whole=True)
             told = _plain(store, run) | {"usd": price_usage(found.usage)}
             asked = list_questions(store, run)
+            carried, late = list_carried(store.db, run), list_late(store.db, run)
+            found.doubts += list_late_doubts(store.db, run)
             how = store.describe_resumption(run)
         finally:
             store.close()
@@ -154,6 +157,8 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
         "rows": [row.plain() for row in found.rows],
         "begun": begun,
         "doubts": found.doubts,
+        "carried": carried,
+        "late": late,
         "questions": [each.plain() for each in asked],
         "value": run.value,
         "replaces": earlier,
@@ -181,6 +186,9 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
         print(f"  {row.id:<10} {row.operation:<14} {end}  after {row.clock:,.1f} s")
     for each in begun:
         print(f"  {each['id']:<10} begun, and not answered  after {each['clock']:,.1f} s")
+    for each in carried:
+        who = each["worker"] or f"a worker with --offers {each['queue']}"
+        print(draw_hidden(f"  {each['id']:<10} is left to {who}"))
     if run.value:
         print(f"value: {draw_hidden(run.value)}")
     for each in found.doubts:

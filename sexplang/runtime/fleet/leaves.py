@@ -1,6 +1,7 @@
 """Leaves in the store: the requests of runs that any process may perform, and their replies.
 
-Law: the first reply to a leaf is its reply; another one goes to `late`, for the bill. Law: leases
+Law: the first reply to a leaf is its reply; another performance of it stands in `late`, for the
+bill, as soon as it is known that there may be one. Law: leases
 go by the clock of the database. Law: a leaf that another process had begun is performed again only
 as its operation says (`Decision`).
 """
@@ -16,7 +17,7 @@ from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.journal.rows import LONE, Row, digest
 from sexplang.runtime.journal.run_store import StoredRun
 from sexplang.terms.classes.node import frozen
-from sexplang.terms.effect import Request
+from sexplang.terms.effect import UNCOUNTED, UNMADE, Request, with_sent
 from sexplang.terms.json.tagged import dump, load, pack, unpack
 from sexplang.terms.values.value import Value
 
@@ -84,12 +85,13 @@ class ClaimedLeaf:
     queue: str
     attempt: int
     decision: Decision
-    claims: int
+    before: str | None
+    """The worker that had begun it before, and is lost."""
 
     @property
     def is_in_doubt(self) -> bool:
         """Whether it was begun before, and must not be performed again."""
-        return self.claims > 1 and self.decision != "safe"
+        return self.before is not None and self.decision != "safe"
 
 
 def put_leaves(db: Database, run: StoredRun, leaves: Iterable[NewLeaf]) -> None:
@@ -106,8 +108,8 @@ def put_leaves(db: Database, run: StoredRun, leaves: Iterable[NewLeaf]) -> None:
         "values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (run, request) do update set "
         "attempt = excluded.attempt, digest = excluded.digest, queue = excluded.queue, "
         "priority = excluded.priority, decision = excluded.decision, data = excluded.data, "
-        "worker = null, until = null, claims = 0, reply = null, settled = null, settler = null, "
-        "delivered = null "
+        "worker = null, before = null, until = null, claims = 0, reply = null, settled = null, "
+        "settler = null, delivered = null "
         "where leaves.digest <> excluded.digest or leaves.attempt <> excluded.attempt "
         "or leaves.delivered is not null",
         rows,
@@ -156,17 +158,22 @@ def claim_leaf(db: Database, leaf: Leaf, worker: str, lease: float) -> ClaimedLe
     or is needed no more."""
     with db.explain():
         claimed = db.execute(
-            f"update leaves set worker = ?, until = {db.clock} + ?, claims = claims + 1 "
+            f"update leaves set before = worker, worker = ?, until = {db.clock} + ?, "
+            "claims = claims + 1 "
             "where run = (select n from runs where id = ?) and request = ? and settled is null "
             f"and delivered is null and (until is null or until < {db.clock}) "
-            "returning run, queue, attempt, decision, claims, data",
+            "returning run, queue, attempt, decision, before, data",
             (worker, lease, leaf.run, leaf.request),
         ).fetchone()
         if claimed is not None:
-            run, queue, attempt, decision, claims, data = claimed
+            run, queue, attempt, decision, before, data = claimed
             operation, arguments = _grow(data)
             request = Request(leaf.request, operation, unpack(arguments))
-            return ClaimedLeaf(run, leaf.run, request, queue, attempt, decision, claims)
+            made = ClaimedLeaf(run, leaf.run, request, queue, attempt, decision, before)
+            if before is not None and not made.is_in_doubt:
+                part = with_sent(UNCOUNTED if operation == "model" else UNMADE)
+                _keep_late(db, made, before, None, part["usage"], "do nothing")
+            return made
         held = db.execute(
             f"select until - {db.clock} from leaves where run = (select n from runs where id = ?) "
             "and request = ? and settled is null and delivered is null",
@@ -225,15 +232,30 @@ def settle_leaf(db: Database, leaf: ClaimedLeaf, worker: str, reply: Reply) -> b
 
 def keep_late(db: Database, leaf: ClaimedLeaf, worker: str, reply: Reply) -> None:
     """Keep what a reply that is not needed has cost."""
-    asked = leaf.request
-    model, usage = Row(asked.id, asked.operation, (), *reply, 0.0, 0.0).read_usage()
-    told = {"operation": asked.operation, "model": model, "usage": pack(usage)}
+    row = Row(leaf.request.id, leaf.request.operation, (), *reply, 0.0, 0.0)
+    _keep_late(db, leaf, worker, *row.read_usage(), _REPLACES)
+
+
+def _keep_late(
+    db: Database,
+    leaf: ClaimedLeaf,
+    worker: str,
+    model: str | None,
+    usage: Mapping[str, Any],
+    known: str,
+) -> None:
+    told = {"operation": leaf.request.operation, "model": model, "usage": pack(usage)}
     with db.explain():
         db.execute(
-            "insert into late (run, request, worker, at, data) "
-            f"select n, ?, ?, {db.clock}, ? from runs where n = ?",
-            (asked.id, worker, _shrink(told), leaf.run),
+            f"insert into late (run, request, worker, at, data) "
+            f"select n, ?, ?, {db.clock}, ? from runs where n = ? "
+            f"on conflict (run, request, worker) {known}",
+            (leaf.request.id, worker, _shrink(told), leaf.run),
         )
+
+
+_REPLACES = "do update set at = excluded.at, data = excluded.data"
+"""What a worker tells itself is more than what others know of it."""
 
 
 def find_replies(db: Database, keys: Sequence[tuple[int, str]]) -> dict[tuple[int, str], Reply]:
@@ -297,13 +319,38 @@ def forget_delivered(db: Database, lease: float) -> None:
         db.execute(f"delete from leaves where delivered < {db.clock} - ?", (RETRY_LEASES * lease,))
 
 
-def list_late(db: Database, run: StoredRun) -> list[dict[str, Any]]:
-    """Return what was performed and not needed: request, worker, operation, model and usage."""
+def list_carried(db: Database, run: StoredRun) -> list[dict[str, Any]]:
+    """Return the leaves for which a run waits: request, queue, and the worker that has it."""
     with db.explain():
         found = db.execute(
-            "select request, worker, data from late where run = ? order by n", (run.n,)
+            f"select request, queue, case when until >= {db.clock} then worker end from leaves "
+            "where run = ? and settled is null and delivered is null order by request",
+            (run.n,),
         )
-        return [{"id": id, "worker": worker, **_grow(data)} for id, worker, data in found]
+        return [{"id": id, "queue": queue, "worker": worker} for id, queue, worker in found]
+
+
+def list_late(db: Database, run: StoredRun) -> list[dict[str, Any]]:
+    """Return what was performed and not needed, or begun by a worker that was lost: request,
+    worker, time, operation, model and usage."""
+    with db.explain():
+        found = db.execute(
+            "select request, worker, at, data from late where run = ? order by at", (run.n,)
+        )
+        return [{"id": id, "worker": by, "at": at, **_grow(data)} for id, by, at, data in found]
+
+
+def list_late_doubts(db: Database, run: StoredRun) -> list[dict[str, Any]]:
+    """Return the same as doubts, of which reports tell what they may have cost."""
+    return [
+        {
+            "id": each["id"],
+            "operation": each["operation"],
+            "began": each["at"],
+            "decision": "safe",
+        }
+        for each in list_late(db, run)
+    ]
 
 
 def _read_reply(data: bytes) -> Reply:

@@ -132,14 +132,14 @@ _LEAVES = """
 create table leaves (
     run {integer} not null, request text not null, attempt {integer} not null,
     digest text not null, queue text not null, priority {integer} not null, decision text not null,
-    data {bytes} not null, worker text, until {real}, claims {integer} not null default 0,
-    reply {bytes}, settled {real}, settler text, delivered {real}, primary key (run, request)
+    data {bytes} not null, worker text, until {real}, before text,
+    claims {integer} not null default 0, reply {bytes}, settled {real}, settler text,
+    delivered {real}, primary key (run, request)
 ) {strict};
 create table late (
-    n {key}, run {integer} not null, request text not null, worker text not null,
-    at {real} not null, data {bytes} not null
+    run {integer} not null, request text not null, worker text not null, at {real} not null,
+    data {bytes} not null, primary key (run, request, worker)
 ) {strict};
-create index late_by_run on late (run);
 create table pressure (
     model text primary key, holders {texts} not null, ends {reals} not null,
     slots {integers} not null, calls {integers} not null, tokens {integers} not null,

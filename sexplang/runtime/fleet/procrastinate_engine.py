@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from sexplang.runtime.fleet.engine import Leaf, Owed, Wake, Work
 from sexplang.runtime.journal.databases import Database
 from sexplang.runtime.journal.databases.database import refuse_failed
-from sexplang.runtime.refusal import refuse
+from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, evolve, field
 
 if TYPE_CHECKING:
@@ -96,10 +96,11 @@ class ProcrastinateEngine:
         )
 
     def count(self) -> dict[str, int]:
-        """Return how many jobs wait or are done, by `TASK STATUS`."""
-        found = self._db.execute(
-            "select task_name || ' ' || status, count(*) from procrastinate_jobs group by 1"
-        )
+        """Return how many jobs wait or are done, by `TASK STATUS`. Raises Refusal."""
+        with self._db.explain():
+            found = self._db.execute(
+                "select task_name || ' ' || status, count(*) from procrastinate_jobs group by 1"
+            )
         return {name.removeprefix("sexplang."): count for name, count in found}
 
     async def work(self, places: int, work: Work) -> None:
@@ -110,7 +111,8 @@ class ProcrastinateEngine:
             except _errors() as error:
                 if work.once:
                     raise refuse("store-failed", f"the engine has failed: {error}") from None
-                _LOG.warning("the engine has failed, and is tried again: %s", error)
+                said = " ".join(str(error.__cause__ or error).split())
+                _LOG.warning("the engine has failed, and is tried again: %s", said)
             if work.once:
                 return
             with suppress(TimeoutError):
@@ -342,7 +344,7 @@ def _errors() -> tuple[type[Exception], ...]:
     import psycopg
     from procrastinate.exceptions import ConnectorException
 
-    return ConnectorException, psycopg.Error
+    return ConnectorException, psycopg.Error, Refusal
 
 
 def open_engine(db: Database, url: str, *, must_exist: bool) -> ProcrastinateEngine | None:

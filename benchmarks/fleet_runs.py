@@ -2,9 +2,9 @@
 
     python benchmarks/fleet_runs.py [throughput] [takeover] [nosync]
 
-A cluster of its own; `nosync` turns fsync off. `throughput` drives 100 runs of ten effects with one, two and
-three workers of four places. `takeover` kills and stops the driver of a run, with a lease of two
-seconds, ten times each.
+A cluster of its own; `nosync` turns fsync off. `throughput` drives 100 runs of ten effects with
+one, two and three workers of four places. `takeover` kills and stops the driver of a run, with a
+lease of two seconds, ten times each.
 """
 
 import signal

@@ -39,20 +39,36 @@ def check_steps(fleet, run_id="r"):
     assert {str(n) for n in range(1, 61)} == {what for what, _ in fleet.log()}
 
 
-def test_trap_1_a_worker_is_stopped_inside_a_claim(fleet, address, tables):
-    """The server ends a connection that is silent in a transaction, and the row that it holds is
-    claimed by another worker."""
+CLAIM = "select procrastinate_fetch_job_v2(array['run'], (select max(id) from old))"
+
+_OLD = "with old as (select id from procrastinate_workers)"
+
+INSIDE = {
+    "claim": f"{_OLD} {CLAIM}",
+    "finish": "select procrastinate_finish_job_v1(id, 'succeeded', true) from procrastinate_jobs",
+    "give back": "select procrastinate_retry_job_v2(id, null, null, null, null) "
+    "from procrastinate_jobs",
+    "wake": "insert into procrastinate_jobs (queue_name, task_name, lock, queueing_lock, args) "
+    "values ('run', 'sexplang.drive', 'r', 'r', '{\"run\": \"r\"}')",
+    "reap": f"select pg_advisory_xact_lock({procrastinate_engine.REAPER})",
+}
+"""What a worker is stopped behind, before its commit."""
+
+BEFORE = {
+    "claim": "select 1",
+    "wake": "delete from procrastinate_jobs",
+}
+"""How the run stands then: its job is claimed, unless it waits or is gone."""
+
+
+@pytest.mark.parametrize("place", INSIDE)
+def test_trap_1_a_worker_is_stopped_inside_a_transaction(fleet, address, tables, place):
+    """The server ends a connection that is silent in a transaction, and the run goes on."""
     fleet.submit(STEPS, "r")
+    tables.execute("insert into procrastinate_workers (last_heartbeat) values ('2000-01-01')")
+    tables.execute(BEFORE.get(place, INSIDE["claim"]))
     with psycopg.connect(address, **connect_options(LEASE)) as stopped:
-        stopped.execute("insert into procrastinate_workers default values")
-        claimed = stopped.execute(
-            "select id from procrastinate_fetch_job_v2(array['run'], "
-            "(select max(id) from procrastinate_workers))"
-        ).fetchone()
-        assert claimed[0] is not None
-        assert ("idle in transaction",) in tables.execute(
-            "select state from pg_stat_activity where application_name = 'sexplang engine'"
-        )
+        stopped.execute(INSIDE[place])
         fleet.begin()
         check_steps(fleet)
         with pytest.raises(psycopg.Error):

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import logging
 import os
 import signal
 import sys
@@ -22,11 +23,11 @@ from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.package.process import hide
 from sexplang.runs.submitted_run import count_states, find_open
 from sexplang.runtime.driver.event_loop import share_resources
-from sexplang.runtime.fleet import Owed, Wake, Work, open_engine
+from sexplang.runtime.fleet import Engine, Owed, Wake, Work, open_engine
 from sexplang.runtime.fleet.carried_requests import Places
 from sexplang.runtime.fleet.leaves import forget_delivered, list_owed, list_waiting
 from sexplang.runtime.fleet.pressure import parse_limit
-from sexplang.runtime.journal.run_store import RunStore, open_store
+from sexplang.runtime.journal.run_store import open_store
 from sexplang.runtime.models import check_models, check_scripts
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import frozen
@@ -67,6 +68,9 @@ def work_on(address: str, granted: Settings, options: Options) -> int:
         return say_all(found.diagnostics, FAILED)
     except Refusal as refusal:
         return say_problem(refusal)
+    # What a lost connection means is said by the worker itself.
+    logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
     gc.freeze()
     # Values have no cycles: the collector would mostly look in vain.
     gc.set_threshold(100_000, 20, 20)
@@ -77,7 +81,12 @@ def work_on(address: str, granted: Settings, options: Options) -> int:
     )
     driver = RunDriver(address, granted, options.lease, offers, options.quiet)
     try:
-        asyncio.run(_work(store, driver, options))
+        try:
+            engine = open_engine(store.db, address)
+        finally:
+            store.close()
+        assert engine is not None
+        asyncio.run(_work(engine, driver, options))
     except Refusal as refusal:
         return say_problem(refusal)
     if driver.driven:  # a run that computes or waits does not hear that the worker ends
@@ -85,7 +94,6 @@ def work_on(address: str, granted: Settings, options: Options) -> int:
         os._exit(DONE)
     driver.close()
     offers.close()
-    store.close()
     return DONE
 
 
@@ -94,9 +102,7 @@ def log_to_stderr(level: str, text: str) -> None:
     print(f"{level}: {text}", file=sys.stderr, flush=True)
 
 
-async def _work(store: RunStore, driver: RunDriver, options: Options) -> None:
-    engine = open_engine(store.db, driver.address)
-    assert engine is not None
+async def _work(engine: Engine, driver: RunDriver, options: Options) -> None:
     stop = asyncio.Event()
 
     def end() -> None:
@@ -113,7 +119,7 @@ async def _work(store: RunStore, driver: RunDriver, options: Options) -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, end)
-    figures = Figures(driver.counts, lambda: _look(store, driver, engine.count))
+    figures = Figures(driver.counts, lambda: _look(driver))
     if options.metrics is not None:
         port = serve_figures(options.metrics, figures)
         print(f"figures: http://127.0.0.1:{port}/metrics", file=sys.stderr, flush=True)
@@ -123,7 +129,7 @@ async def _work(store: RunStore, driver: RunDriver, options: Options) -> None:
         drive=lambda id: run_in_thread(partial(driver.drive, id), f"run {id}"),
         perform=None if performer is None else performer.perform,
         queues=offers.queues,
-        find_owed=lambda: _find_owed(store, options.lease),
+        find_owed=lambda: _find_owed(driver),
         lease=options.lease,
         grace=options.grace,
         once=options.once,
@@ -131,7 +137,7 @@ async def _work(store: RunStore, driver: RunDriver, options: Options) -> None:
     )
     if not options.quiet:
         print(f"worker {os.getpid()}: {options.places} places", file=sys.stderr, flush=True)
-    watch = asyncio.create_task(_watch(store, driver, options.lease / 4))
+    watch = asyncio.create_task(_watch(driver, options.lease / 4))
     try:
         async with share_resources():
             await engine.work(options.places, work)
@@ -141,30 +147,31 @@ async def _work(store: RunStore, driver: RunDriver, options: Options) -> None:
             performer.close()
 
 
-def _find_owed(store: RunStore, lease: float) -> Owed:
-    forget_delivered(store.db, lease)
-    return Owed([Wake(*each) for each in find_open(store)], list_owed(store.db))
+def _find_owed(driver: RunDriver) -> Owed:
+    with driver.lend_store() as store:
+        forget_delivered(store.db, driver.lease)
+        return Owed([Wake(*each) for each in find_open(store)], list_owed(store.db))
 
 
-async def _watch(store: RunStore, driver: RunDriver, interval: float) -> None:
+async def _watch(driver: RunDriver, interval: float) -> None:
     """Look at intervals whether a run that is driven here is to be cancelled."""
     while True:
         await asyncio.sleep(interval)
         try:
-            await asyncio.to_thread(driver.cancel_wished, store)
+            await asyncio.to_thread(driver.cancel_wished)
         except Refusal as refusal:
             print(f"the store is lost: {refusal}", file=sys.stderr, flush=True)
 
 
-def _look(
-    store: RunStore, driver: RunDriver, count_jobs: Callable[[], dict[str, int]]
-) -> dict[str, dict[str, int]]:
-    return {
-        "sexplang_runs": count_states(store),
-        "sexplang_jobs": count_jobs(),
-        "sexplang_requests_waiting": list_waiting(store.db),
-        "sexplang_driven_now": {"runs": len(driver.driven)},
-    }
+def _look(driver: RunDriver) -> dict[str, dict[str, int]]:
+    with driver.lend_store() as store:
+        engine = open_engine(store.db, driver.address, must_exist=True)
+        return {
+            "sexplang_runs": count_states(store),
+            "sexplang_jobs": {} if engine is None else engine.count(),
+            "sexplang_requests_waiting": list_waiting(store.db),
+            "sexplang_driven_now": {"runs": len(driver.driven)},
+        }
 
 
 async def run_in_thread(function: Callable[[], Result], name: str) -> Result:

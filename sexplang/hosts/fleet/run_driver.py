@@ -2,8 +2,8 @@
 
 import sys
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from threading import Lock
 from time import monotonic
 from traceback import format_exc
@@ -102,10 +102,9 @@ class RunDriver:
     def drive(self, id: str) -> float | None:
         """Drive a run until it ends, is parked or is handed back. Return the seconds after which it
         is to be offered again."""
-        store: RunStore | None = None
         try:
-            store = self._take_store()
-            return self._look_at(store, id)
+            with self.lend_store() as store:
+                return self._look_at(store, id)
         except Refusal as refusal:
             reason = str(refusal.error.fields["reason"])
             if reason == "unknown-run":  # it was removed
@@ -113,9 +112,6 @@ class RunDriver:
             if reason != "run-busy":
                 self._say(f"run {id}: {refusal}")
             return self.lease / 4
-        finally:
-            if store is not None:
-                self._give_store(store)
 
     def _look_at(self, store: RunStore, id: str) -> float | None:
         run = store.find(id)
@@ -319,10 +315,11 @@ class RunDriver:
         self._refusals[run.id] += 1
         return float(min(self.lease, FIRST_WAIT * 2 ** (self._refusals[run.id] - 1)))
 
-    def cancel_wished(self, store: RunStore) -> None:
-        """Interrupt the runs that are driven here and are to be cancelled."""
-        for id in find_wished(store, [*self.driven]) if self.driven else ():
-            self.interrupt([id])
+    def cancel_wished(self) -> None:
+        """Interrupt the runs that are driven here and are to be cancelled. Raises Refusal."""
+        if self.driven:
+            with self.lend_store() as store:
+                self.interrupt(find_wished(store, [*self.driven]))
 
     def interrupt(self, ids: Sequence[str]) -> None:
         """Cancel runs that are driven here; their `finally` bodies run."""
@@ -339,6 +336,16 @@ class RunDriver:
         for store in idle:
             with suppress(Exception):
                 store.close()
+
+    @contextmanager
+    def lend_store(self) -> Iterator[RunStore]:
+        """Give a connection that nobody else uses meanwhile, another one if it was lost. Raises
+        Refusal."""
+        store = self._take_store()
+        try:
+            yield store
+        finally:
+            self._give_store(store)
 
     def _take_store(self) -> RunStore:
         with self._mutex:

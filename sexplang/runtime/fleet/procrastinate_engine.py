@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from sexplang.runtime.fleet.engine import Leaf, Owed, Wake, Work
 from sexplang.runtime.journal.databases import Database
 from sexplang.runtime.journal.databases.database import refuse_failed
-from sexplang.runtime.refusal import refuse
+from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, evolve, field
 
 if TYPE_CHECKING:
@@ -96,10 +96,11 @@ class ProcrastinateEngine:
         )
 
     def count(self) -> dict[str, int]:
-        """Return how many jobs wait or are done, by `TASK STATUS`."""
-        found = self._db.execute(
-            "select task_name || ' ' || status, count(*) from procrastinate_jobs group by 1"
-        )
+        """Return how many jobs wait or are done, by `TASK STATUS`. Raises Refusal."""
+        with self._db.explain():
+            found = self._db.execute(
+                "select task_name || ' ' || status, count(*) from procrastinate_jobs group by 1"
+            )
         return {name.removeprefix("sexplang."): count for name, count in found}
 
     async def work(self, places: int, work: Work) -> None:
@@ -110,7 +111,8 @@ class ProcrastinateEngine:
             except _errors() as error:
                 if work.once:
                     raise refuse("store-failed", f"the engine has failed: {error}") from None
-                _LOG.warning("the engine has failed, and is tried again: %s", error)
+                said = " ".join(str(error.__cause__ or error).split())
+                _LOG.warning("the engine has failed, and is tried again: %s", said)
             if work.once:
                 return
             with suppress(TimeoutError):
@@ -342,7 +344,7 @@ def _errors() -> tuple[type[Exception], ...]:
     import psycopg
     from procrastinate.exceptions import ConnectorException
 
-    return ConnectorException, psycopg.Error
+    return ConnectorException, psycopg.Error, Refusal
 
 
 def open_engine(db: Database, url: str, *, must_exist: bool) -> ProcrastinateEngine | None:
@@ -361,6 +363,17 @@ def _has_tables(db: Database) -> bool:
     return bool(found.fetchone()[0])
 
 
+def _find_version(db: Database) -> tuple[str, str] | None:
+    """Return the digest and the version of the tables, if this package made them."""
+    found = db.execute("select to_regclass(?) is not null", (f"{SCHEMA}.engine",)).fetchone()
+    if not found[0]:
+        return None
+    known: tuple[str, str] | None = db.execute(
+        f"select digest, release from {SCHEMA}.engine"
+    ).fetchone()
+    return known
+
+
 def _prepare(db: Database) -> None:
     """Make the tables of the installed procrastinate, or compare with them."""
     try:
@@ -373,10 +386,12 @@ def _prepare(db: Database) -> None:
         ) from None
     text = SchemaManager.get_schema()
     digest, release = sha256(text.encode()).hexdigest(), version("procrastinate")
+    if _has_tables(db) and _find_version(db) == (digest, release):
+        return
     with db.transaction():
         db.execute("select pg_advisory_xact_lock(?)", (REAPER + 1,))
         db.execute(f"create table if not exists {SCHEMA}.engine (digest text, release text)")
-        known = db.execute(f"select digest, release from {SCHEMA}.engine").fetchone()
+        known = _find_version(db)
         if not _has_tables(db):
             db.execute(text.replace("%", "%%"))
             db.execute(f"delete from {SCHEMA}.engine")

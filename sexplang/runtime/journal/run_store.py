@@ -277,12 +277,7 @@ class RunStore:
 
     def is_alive(self, run: StoredRun) -> bool:
         """Whether a process drives the run."""
-        if run.state != RUNNING:
-            return False
-        if not self.lock(run.id):
-            return True
-        self.unlock(run.id)
-        return False
+        return run.state == RUNNING and self.db.is_locked(run.id)
 
     def lock(self, id: str) -> bool:
         """Lock a run until this process ends. Return False if another drive has it."""

@@ -66,6 +66,9 @@ class Database(Protocol):
     def unlock(self, id: str) -> None:
         """Release a run."""
 
+    def is_locked(self, id: str) -> bool:
+        """Whether a process drives a run."""
+
     def mark_unkept(self, id: str) -> None:
         """Say, outside the tables, that a run goes on without the store."""
 

@@ -118,6 +118,18 @@ class Server:
             with suppress(psycopg.Error):  # the lock goes with the connection
                 self.execute("select pg_advisory_unlock(?)", (_key(id),))
 
+    def is_locked(self, id: str) -> bool:
+        """Look without taking the lock: a worker may be about to take it."""
+        key = _key(id) & (1 << 64) - 1
+        with self.explain():
+            found = self.execute(
+                "select 1 from pg_locks where locktype = 'advisory' and objsubid = 1 "
+                "and classid = ?::bigint::oid and objid = ?::bigint::oid and database = "
+                "(select oid from pg_database where datname = current_database())",
+                (key >> 32, key & (1 << 32) - 1),
+            )
+        return found.fetchone() is not None
+
     def mark_unkept(self, id: str) -> None:
         """Nothing is kept outside the tables."""
 

@@ -112,6 +112,12 @@ class SqliteFile:
         if file is not None:
             os.close(file)
 
+    def is_locked(self, id: str) -> bool:
+        if not self.lock(id):
+            return True
+        self.unlock(id)
+        return False
+
     def mark_unkept(self, id: str) -> None:
         """The name of the lock file says it: the file may have no room."""
         path = self._lock_path(id)

@@ -130,7 +130,8 @@ def measure_short(url, folder, times):
     print(describe(f"{times} x {count} bare jobs of 20 ms", bare, count, ideal))
     shares = [one / other for one, other in zip(leaves, bare, strict=True)]
     print(f"leaves to bare jobs: median {median(shares):.2f}, worst {max(shares):.2f}", flush=True)
-    with psycopg.connect(url) as other:
+    with psycopg.connect(url, autocommit=True) as other:
+        other.execute("vacuum full sexplang.leaves")
         asked = "select count(*), pg_total_relation_size('sexplang.leaves') from sexplang.leaves"
         rows, size = other.execute(asked).fetchone()
         left = other.execute("select count(*) from sexplang.procrastinate_jobs").fetchone()[0]
@@ -140,7 +141,7 @@ def measure_short(url, folder, times):
 def measure_long(url, folder, times):
     count, found = 60, []
     with worker_processes(WORKERS, **worker_given(url, folder, 1.0)):
-        measure_leaves(url, "warm long", 3)
+        measure_leaves(url, "warm-long", 3)
         for n in range(times):
             found.append(measure_leaves(url, f"long-{n}", count))
     ideal = count / WORKERS / PLACES

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from builder.command_pages import COMMANDS, all_commands, command_path
-from builder.error_pages import ERRORS
 from builder.example_pages import example_path
-from builder.name_pages import NAMES
 from builder.pages import DOCS, ROOT, Page
-from builder.python_pages import PYTHON
+from builder.reference.command_pages import COMMANDS, all_commands, command_path
+from builder.reference.error_pages import ERRORS
+from builder.reference.name_pages import NAMES
+from builder.reference.python_pages import PYTHON
 from builder.written_pages import CHAPTERS, SECTIONS, chapter_groups, list_groups
 from sexplang.terms.run_terms import find_version
 
@@ -64,13 +64,16 @@ def _section(name: str, pages: Mapping[str, Page]) -> Nav:
         for title, files in list_groups(DOCS / name / "index.md")
     }
     grouped = {path for group in groups.values() for row in group for path in row.values()}
-    rows: Nav = [{title: group} for title, group in groups.items() if group]
+    listed = {title: group for title, group in groups.items() if group}
+    rows: Nav = [{title: group} for title, group in listed.items()]
+    if len(rows) == 1:  # a list of one group is no group
+        (rows,) = listed.values()
     others: Nav = [
         {_shorten_title(pages[path]): path}
         for path in paths
         if path not in grouped and path not in index
     ]
-    if rows and others and name != "start":
+    if len(listed) > 1 and others:
         others = [{"More": [*others]}]
     return [*index, *rows, *others]
 

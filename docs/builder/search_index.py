@@ -46,15 +46,20 @@ _SHOWN = 320
 
 @dataclass
 class Section:
-    """A part of a page below a heading."""
+    """A part of a page below a heading: all of its text, and that of its sentences alone."""
 
     anchor: str
     heading: str
     text: list[str] = field(default_factory=list)
+    prose: list[str] = field(default_factory=list)
 
     @property
     def words(self) -> str:
         return " ".join(" ".join(self.text).split())
+
+    @property
+    def shown(self) -> str:
+        return " ".join(" ".join(self.prose).split()) or self.words
 
 
 def read_sections(document: html.HtmlElement) -> list[Section]:
@@ -73,7 +78,10 @@ def _read(element: html.HtmlElement, found: list[Section]) -> None:
         words = "".join(element.itertext()).replace("¶", "").strip()
         found.append(Section(element.get("id", ""), words))
     elif element.tag != "h1":
-        found[-1].text.append("".join(_texts(element)))
+        text = "".join(_texts(element))
+        found[-1].text.append(text)
+        if element.tag != "pre" and "highlight" not in (element.get("class") or ""):
+            found[-1].prose.append(text)
 
 
 _BLOCKS = frozenset(("p", "li", "td", "th", "div", "pre", "h4", "br", "blockquote"))
@@ -145,5 +153,10 @@ def _synonyms() -> dict[str, list[str]]:
 
 def _describe(page: Page, sections: list[Section]) -> list[object]:
     """Return a page as the script reads it: title, address, kind, and its sections."""
-    rows = [[each.anchor, each.heading, each.words[:_SHOWN]] for each in sections]
+    rows = [[each.anchor, each.heading, _cut(each.shown)] for each in sections]
     return [page.title, page.address, page.kind, rows]
+
+
+def _cut(text: str) -> str:
+    """Return the first words of a text."""
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN].rpartition(' ')[0]} …"

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from builder.command_pages import command_pages
-from builder.error_pages import error_pages
 from builder.example_pages import example_pages
 from builder.links import Links
 from builder.markdown import translate
-from builder.name_pages import name_pages
 from builder.navigation import generator_settings, reference_page
 from builder.output import Documents, mend, share_contents
 from builder.pages import ROOT, File, Page, relative
-from builder.python_pages import python_pages
+from builder.reference.command_pages import command_pages
+from builder.reference.error_pages import error_pages
+from builder.reference.name_pages import name_pages
+from builder.reference.python_pages import python_pages
 from builder.search_index import make_index, read_sections
 from builder.written_pages import written_pages
 

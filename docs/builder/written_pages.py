@@ -38,7 +38,8 @@ def section_pages() -> Iterator[Page]:
             path = f"{section}/{file.name}"
             if section == "start" and file.name == "index.md":
                 path = "index.md"
-            yield _read(f"docs/{section}/{file.name}", path, section)
+            kind = "index" if path == f"{section}/index.md" else section
+            yield _read(f"docs/{section}/{file.name}", path, kind)
 
 
 def chapter_pages() -> Iterator[Page]:
@@ -93,8 +94,9 @@ def list_groups(index: Path) -> Groups:
     found: list[tuple[str, tuple[str, ...]]] = []
     text = index.read_text(encoding="utf-8")
     for title, body in re.findall(r"^## (.+)\n((?:(?!^## ).*\n?)*)", text, flags=re.MULTILINE):
-        files = re.findall(r"^(?:[-*|]|\d+\.) .*?\]\(([\w/-]+\.md)\)", body, flags=re.MULTILINE)
-        found.append((title, tuple(files)))
+        rows = re.findall(r"^(?:[-*|]|\d+\.) .*", body, flags=re.MULTILINE)
+        files = [file for row in rows for file in re.findall(r"\]\(([\w/-]+\.md)\)", row)]
+        found.append((title, tuple(dict.fromkeys(files))))
     return tuple(found)
 
 

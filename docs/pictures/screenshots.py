@@ -23,7 +23,7 @@ PAGES = {
 }
 """The pages, each with its colours; the last one with the search open."""
 
-COLOURS = 48
+COLOURS = 96
 
 
 def main(site: Path) -> None:

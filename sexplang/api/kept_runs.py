@@ -123,7 +123,7 @@ def reuse_run(
     def admit(request: Request) -> None:
         calls, acts = ((request,), ()) if request.operation == "model" else ((), (request,))
         if not agree(Announcement(0, calls, acts, 0, None)):
-            words = "nobody has agreed to a request that was not announced"
+            words = "nobody approved a request that was not announced"
             raise OutputLost(Failed(refuse("not-agreed", words).error))
 
     def with_replies(

@@ -430,15 +430,18 @@ def refuse_doubts(
         again = f"{store.resume_command(run)} {again}"
     else:
         again, never = f'replay={{"{first}": "safe"}}', f'replay={{"{first}": "never"}}'
-    what = "this, and it may have been done"
+    what = "this was under way, and it may have been done"
     if not is_same:
-        what = "something here, which may have been done; its program has changed, and now it is"
+        what = (
+            "a request was under way here, and it may have been done; the changed program now "
+            "makes another one"
+        )
     unfit = "".join([f"; `{word}` fits no request in doubt" for word in misfits])
     return refuse(
         "in-doubt",
-        f"the run {run.id} had begun {what}: {shown}{more}{unfit}",
-        hint=f"look whether it was done. To do it again: {again}; to let it fail: {never}; "
-        "for all of them write '*'",
+        f"the run {run.id} ended while {what}: {shown}{more}{unfit}",
+        hint=f"check whether it was done. To do it again: {again}; to let it fail: {never}; "
+        "'*' means all of them",
         requests=tuple(ids),
     )
 

@@ -338,18 +338,17 @@ def reuse(
         ids = [each.id for each in undecided]
         raise refuse(
             "in-doubt",
-            "the changed program does this, and the old run did not do it so: "
+            "the changed program makes requests that the old run did not make: "
             + ", ".join([describe_request(each) for each in undecided[:5]]),
-            hint=f"perform it: {describe_decision('--again', ids)}; let it fail: "
-            f"{describe_decision('--never', ids)}; for all of them write '*'; nothing was "
-            "performed",
+            hint=f"to perform them: {describe_decision('--again', ids)}; to let them fail: "
+            f"{describe_decision('--never', ids)}; '*' means all of them. Nothing was performed",
             requests=tuple(ids),
         )
     if not agree(announced):
         raise refuse(
             "not-agreed",
-            "nobody has agreed to what is to be performed and paid",
-            hint="type --yes too; nothing was performed",
+            "nobody approved the requests to perform and their cost",
+            hint="add --yes to approve them; nothing was performed",
         )
     calls = {each.id for each in announced.calls}
     acts = {(each.id, _question(each.operation, each.arguments)) for each in announced.acts}

@@ -88,7 +88,9 @@ def test_an_index_has_our_tables_and_nothing_else(memory, tmp_path, script, vers
     before = Path(memory.index).read_bytes()
 
     said = uses(memory, tmp_path)
-    assert all(each and "in it is not as it is made" in each for each in said.values()), said
+    assert all(
+        each and "is not one that `sexplang index` makes" in each for each in said.values()
+    ), said
     assert before == Path(memory.index).read_bytes()
 
 
@@ -99,7 +101,7 @@ def test_words_that_are_damaged_are_not_taken_for_none(memory, where):
     changed(memory, f"update words_data set block = zeroblob(length(block)) where {where}")
 
     message = memory.search("tea")["error"].fields["message"]
-    assert "no index that can be used: the words in it are damaged" in message
+    assert "is not a usable index: the words in it are damaged" in message
 
 
 def test_many_tables_are_not_counted(memory, tmp_path):
@@ -226,7 +228,7 @@ def test_what_lies_beside_an_index_is_a_file(memory, tmp_path, end, kind):
     }[kind]()
 
     said = uses(memory, tmp_path)
-    assert all(each and "is no regular file" in each for each in said.values()), said
+    assert all(each and "is not a regular file" in each for each in said.values()), said
     assert "all that there is\n" == other.read_text()
 
 

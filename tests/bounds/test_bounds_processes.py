@@ -57,7 +57,7 @@ def test_a_script_that_kills_its_supervisors_leaves_nothing(start, killed, name)
         text=True,
     )
 
-    assert "`bash` was ended with all that it started: what watched over it" in done.stderr
+    assert "`bash` was ended with all that it started: its supervisor process" in done.stderr
     assert [] == named(name)
 
 
@@ -116,7 +116,7 @@ def test_what_an_embedding_program_has_started_is_left_alone(before, name):
         text=True,
     )
 
-    said = "`bash` was ended with all that it started: what watched over it was killed or stopped"
+    said = "`bash` was ended with all that it started: its supervisor process was killed or stopped"
     own = f'["{said}", true, "S", true, 1, {before}]\n'
     assert (own + "[]\n", "") == (done.stdout, done.stderr)
     assert [] == named(name)

@@ -4,14 +4,14 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from builder.command_pages import all_commands, command_path
 from builder.example_pages import example_folders, example_path
 from builder.links import Links
 from builder.markdown import anchors, link_chapters, translate
-from builder.name_pages import entries, name_path, nearest
 from builder.navigation import contents
 from builder.pages import ROOT, SPEC, Page, cell, slug
-from builder.python_pages import public_names, python_path
+from builder.reference.command_pages import all_commands, command_path
+from builder.reference.name_pages import entries, name_path, nearest
+from builder.reference.python_pages import public_names, python_path
 from builder.search_words import divide, root
 from builder.site import gather
 from builder.written_pages import CHAPTERS, SECTIONS, chapter_groups

@@ -132,6 +132,15 @@ def test_misuse_says_what_to_type(words, says):
     assert says in done.stderr
 
 
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_a_folder_is_no_program(command):
+    """The hint says how its files are named."""
+    done = sexplang(command, "examples/one-task/")
+
+    assert 1 == done.returncode and "file-failed" in done.stderr
+    assert "as in examples/one-task/*.sexp" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("program", "code"),
     [

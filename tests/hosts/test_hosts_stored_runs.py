@@ -334,6 +334,20 @@ def test_the_replies_of_a_run_at_work_are_counted(folder):
     assert ("running", True) == (told["state"], told["replies"] > 0)
 
 
+def test_a_failed_run_that_was_given_too_little_says_how_to_give_more(folder):
+    """A resumption has the permissions and the budget of the command."""
+    (folder / "p.sexp").write_text('(begin (run-script "sh" ["-c" "true"]) (run-script "ls"))')
+    more = "to give more, run the command again, with --cache for the replies of models\n"
+    assert command(folder, *RUN, "--run-id", "night").stderr.endswith(more)
+    say = '(defatom say (params (n string)) (instructions "{{n}}"))'
+    (folder / "p.sexp").write_text(f'{say} [(say "a") (say "b")]')
+    (folder / "replies.json").write_text('["one", "two"]')
+    words = ("run", "p.sexp", "--model", "scripted:replies.json", "--budget")
+    assert command(folder, *words, "calls=1").stderr.endswith(more)
+    again = command(folder, *words, "calls=2", "--cache")
+    assert (0, True) == (again.returncode, "1 call," in again.stderr), again.stderr
+
+
 @pytest.mark.parametrize("id", ["-x", ".", "..", "a/b", "x" * 65])
 def test_an_id_is_a_word(folder, id):
     refused = command(folder, *RUN, "--run-id", id)
@@ -363,4 +377,4 @@ def test_a_failed_run_says_how_to_go_on(folder):
     (folder / "cause").write_text("mended")
     assert "mended\n" == command(folder, "runs", "resume", "night").stdout
     ended = command(folder, "runs", "resume", "night").stderr
-    assert "sexplang runs show night tells its value" in ended
+    assert "sexplang runs show night shows its value" in ended

@@ -118,6 +118,7 @@ def test_tests_share_what_stands_beside_them_and_nothing_else():
         ('(test "t" 1 expect: 3 expect: 4)', "there already"),
         ('(test "t" 1 script: {})', "`script:` takes a list"),
         ('(test "t" 1 inputs: 3)', "`inputs:` takes a table"),
+        ('(define f {}) (test "t" 1 files: f)', "write it out here"),
         ('(test "t" 1 file: "x.sexp")', "not both"),
         ('(test "t" 1 expect: 1) (test "t" 2 expect: 2)', "two tests"),
         ('(test "t" 1', "never closed"),
@@ -135,6 +136,7 @@ def test_a_test_that_is_not_written_as_one_is_refused(text, words):
     ("text", "words"),
     [
         ('(test "t" 1 script: [3])', "a script holds exchanges"),
+        ('(define r {reply: "x"}) (test "t" 1 script: [r])', "put the rules into a file"),
         ('(test "t" 1 script: [[3 4]])', "a script holds exchanges"),
         ('(test "t" 1 script: [{reply: 3}])', "not a reply"),
         ('(test "t" 1 script: [{reply: "x" contans: "y"}])', "contans"),

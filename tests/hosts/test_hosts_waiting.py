@@ -423,6 +423,13 @@ def test_words_that_exclude_one_another(parked_letter):
     assert (2, True) == (lost.returncode, "--answers a.json: No such file" in lost.stderr)
 
 
+def test_an_answer_may_be_quiet(parked_letter):
+    """With `--resume`, the run is quiet too."""
+    done = command(parked_letter, "runs", "answer", "old", "no", "--resume", "--quiet")
+
+    assert (0, "") == (done.returncode, done.stderr) and done.stdout
+
+
 def test_a_negative_number_is_an_answer(parked_letter):
     assert 0 == command(parked_letter, "runs", "answer", "old", "-5").returncode
     done = command(parked_letter, "runs", "resume", "old")

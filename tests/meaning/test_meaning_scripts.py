@@ -33,11 +33,11 @@ def test_a_list_that_two_tasks_read_is_told_once(tmp_path, calls, script, value,
 
 
 def test_what_a_script_lacks_says_how_scripts_are_read(tmp_path):
-    """Each task has the list from its beginning; rules repeat."""
+    """Each task reads the list from its beginning; rules are the other way."""
     (tmp_path / "p.sexp").write_text(PROGRAM + "[(a 1) (a 2)]")
     (tmp_path / "r.json").write_text('["1"]')
     done = sexplang("run", "p.sexp", "--model", "scripted:r.json", cwd=tmp_path)
 
     assert done.returncode == 1
-    assert "each task has a list of replies from its beginning" in done.stderr
-    assert "replies every time unless it has `times`" in done.stderr
+    assert "it has 1 reply, and this is call 2 of `a`" in done.stderr
+    assert "the list, which each task reads from its beginning, or write rules:" in done.stderr

@@ -204,11 +204,12 @@ def test_a_request_withdrawn_before_it_was_started_never_starts():
 
 
 def test_an_operation_that_nobody_answers_is_an_error():
-    """The hint names what this host answers, and the nearest of it."""
+    """The hint names what this host answers, the nearest of it, and how a person answers."""
     error = error_of(drive(begun(perform("ech")), {"echo": echo, "timer": echo}))
 
     assert "unhandled-effect" == error["reason"]
     assert "did you mean `echo`?" in error["hint"]
+    assert "let a person answer: --pause ech;" in error["hint"]
     assert error["hint"].endswith("this host answers: echo")
 
 

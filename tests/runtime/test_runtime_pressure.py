@@ -147,7 +147,7 @@ def test_a_server_whose_probe_fails_too_refuses_calls_at_once():
     error = raised.value.error.fields
     assert ("model-overloaded", 4) == (error["details"]["code"], error["details"]["failures"])
     assert 4 == error["details"]["seconds"]
-    assert "asked again in 4 s" in error["hint"]
+    assert "wait 4 s and try again" in error["hint"]
     host.clock.now += 4
     assert 0 == host.wait("0.9", FOR_EVER)
     with pytest.raises(Refusal):

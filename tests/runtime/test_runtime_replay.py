@@ -71,7 +71,7 @@ def test_time_and_chance_are_those_of_the_recording(tmp_path):
     for more in [perform("random", 10**8), perform("now")]:
         ended, told = driven(draws[0], more, draws[2], model=model)
         assert ("journal-mismatch", first[:1]) == (error_of(ended)["reason"], told)
-        assert f"does not say what `{more.operation}` gave here" in error_of(ended)["message"]
+        assert f"has no reply to this `{more.operation}`" in error_of(ended)["message"]
 
 
 def test_a_last_line_without_its_end_is_left_out(tmp_path):

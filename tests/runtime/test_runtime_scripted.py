@@ -100,7 +100,7 @@ def test_when_nothing_fits_the_request_is_shown(tmp_path, data):
         ('["x", {"reply": "y"}]', "item 1 is a reply"),
         ('[{"reply": "x", "task": 3}]', "`task` is not a str"),
         ('[{"reply": "x", "contians": "y"}]', "contians"),
-        ('[{"tool_use": "look"}]', "`tool_use` has not the right form"),
+        ('[{"tool_use": "look"}]', "`tool_use` is not a table such as"),
         ('[{"text": "x", "error": "y"}]', "exactly one of"),
         ('[{"tool_use": []}]', "`tool_use`"),
         ('[{"text": "x", "usage": {"input_tokens": "three"}}]', "`input_tokens` is not a whole"),

@@ -295,7 +295,7 @@ def perform(
                     from sexplang.runs.durable_run import end_run
 
                     end_run(storage, outcome)
-                    resumption = _find_resumption(storage, outcome)
+                    resumption = _find_resumption(settings, storage, outcome)
                     if isinstance(outcome, Suspended):
                         from sexplang.hosts.kept_runs.waiting_runs import say_waiting
 
@@ -483,6 +483,9 @@ def drive_to_end(
         raise
 
 
+_DENIALS = frozenset({"path-denied", "run-denied", "net-denied", "python-denied"})
+
+
 def _find_pauses(settings: Settings, has_person: bool, is_kept: bool) -> frozenset[str]:
     """Return the operations at which the run waits for an answer from elsewhere."""
     if not is_kept:
@@ -508,15 +511,24 @@ def _is_cancelled(outcome: "Outcome") -> bool:
     return isinstance(outcome, Failed) and outcome.error.fields["reason"] == "cancelled"
 
 
-def _find_resumption(storage: "StoredJournal", outcome: "Outcome") -> str | None:
+def _find_resumption(
+    settings: Settings, storage: "StoredJournal", outcome: "Outcome"
+) -> str | None:
     """Return the line that says how to go on with a run that has failed; None for another one."""
     from sexplang.hosts.terminal.show import draw_hidden
     from sexplang.machine import Failed
 
-    is_failed = isinstance(outcome, Failed) and not _is_cancelled(outcome)
-    if not is_failed or storage.is_off or storage.run is None or not storage.replies:
+    if not isinstance(outcome, Failed) or _is_cancelled(outcome):
+        return None
+    if storage.is_off or storage.run is None or not storage.replies:
         return None
     store, run = storage.opened
+    reason = outcome.error.fields["reason"]
+    if reason in _DENIALS or f"{reason}=" in (settings.budget or ""):
+        return (
+            f"run {run.id} is kept, and a resumption has the same permissions and budget; "
+            "to give more, run the command again, with --cache for the replies of models"
+        )
     how = draw_hidden(store.resume_command(run))
     return f"run {run.id} is kept; when the cause is mended, go on with: {how}"
 

@@ -198,6 +198,7 @@ def _questions(run_id: str | None, store: str | None, as_json: bool) -> int:
 )
 @_STORE_OPTION
 @_JSON_OPTION
+@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
 def _answer(
     run_id: str,
     value: str,
@@ -206,13 +207,14 @@ def _answer(
     as_recorded: bool,
     store: str | None,
     as_json: bool,
+    quiet: bool,
 ) -> int:
     """Answer a question of a run that waits. The answer is kept, and the run takes it when it goes
     on. Text and choices are typed as they are; another operation is answered with JSON too.
     """
     from sexplang.hosts.kept_runs.waiting_runs import answer_run
 
-    flags = {"as_json": as_json, "goes_on": goes_on, "as_recorded": as_recorded}
+    flags = {"as_json": as_json, "goes_on": goes_on, "as_recorded": as_recorded, "quiet": quiet}
     return answer_run(run_id, value, request, store, **flags)
 
 

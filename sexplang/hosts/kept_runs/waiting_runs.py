@@ -141,6 +141,7 @@ def answer_run(
     as_json: bool,
     goes_on: bool,
     as_recorded: bool = False,
+    quiet: bool = False,
 ) -> int:
     """Answer a question of a run; return the exit status."""
 
@@ -161,7 +162,7 @@ def answer_run(
         return say_problem(problem, as_json=as_json)
     if as_json and not goes_on:
         print(json.dumps({**question.plain(), "open": left}, ensure_ascii=False))
-    elif not as_json:
+    elif not as_json and not quiet:
         more = f"; {left} more to answer" if left else ""
         print(f"answered {question.run} {question.request}{more}", file=sys.stderr)
         if not goes_on:
@@ -171,7 +172,7 @@ def answer_run(
             print(told, file=sys.stderr)
     if not goes_on:
         return DONE
-    flags = {"as_recorded": as_recorded, "as_json": as_json, "quiet": False}
+    flags = {"as_recorded": as_recorded, "as_json": as_json, "quiet": quiet}
     return resume(question.run, path, (), (), **flags)
 
 

@@ -102,7 +102,7 @@ def _parse_table(name: str, said: str) -> dict[str, Any]:
     try:
         table: dict[str, Any] = tomllib.loads(f"server = {said.strip()}")["server"]
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        title = f"`{name}` names no MCP server: {error}"
+        title = f"the table of the MCP server `{name}` is not TOML: {error}"
         hint = """write --mcp 'docs={url = "http://HOST:PORT/mcp", headers = {NAME = "VALUE"}}'"""
         raise Diagnostics([Diagnostic("bad-server", title, hint=hint)]) from None
     return table
@@ -125,7 +125,8 @@ def _nameless(given: str) -> Diagnostics:
     ways = [said.strip()] if said.strip() else ["COMMAND", "http://HOST:PORT/mcp"]
     written = [f"--mcp {quote(name.strip() or 'files')}={quote(way)} {permit(way)}" for way in ways]
     hint = f"write {', or '.join(written)}"
-    return Diagnostics([Diagnostic("bad-server", f"`{given}` names no MCP server", hint=hint)])
+    title = f"`{given}` does not name an MCP server"
+    return Diagnostics([Diagnostic("bad-server", title, hint=hint)])
 
 
 def permit(server: str) -> str:

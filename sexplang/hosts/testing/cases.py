@@ -133,7 +133,12 @@ def _wrong(label: Label, value: Form, parts: dict[str, Form]) -> Iterator[Diagno
         else isinstance(value, _FITS.get(wanted, object))
     )
     if not fits:
-        yield report_malformed(value.span, f"`{label.text}:` takes {wanted}")
+        hint = (
+            None
+            if isinstance(value, Literal)
+            else f"write it out here: {label.text}: is read as it stands"
+        )
+        yield report_malformed(value.span, f"`{label.text}:` takes {wanted}", hint)
 
 
 def _twice(tests: Iterable[Test]) -> Iterator[Diagnostic]:

@@ -108,7 +108,8 @@ def script_of(test: Test, inputs: dict[str, Value]) -> Script:
             exchanges.append(Exchange(pattern, value))
         else:
             words = "a script holds exchanges `[(op argument…) reply]` and rules `{reply: …}`"
-            raise Diagnostics([report_malformed(item.span, words)])
+            hint = 'write each out here, or put the rules into a file and name it: replies: "FILE"'
+            raise Diagnostics([report_malformed(item.span, words, hint)])
     files = _files(test, inputs)
     if test.answering is not None:
         others = [each for each in exchanges if operation_of(each.pattern) != "model"]

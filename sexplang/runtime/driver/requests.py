@@ -196,7 +196,10 @@ def refuse_unhandled(operation: str, performers: Performers) -> Refusal:
     names = sorted(performers.keys() - {"timer"})  # performed for deadlines, not for programs
     known = ", ".join(names) or "none"
     guess = did_you_mean(operation, names)
-    around = _AROUND.get(operation, f"(handle … (({operation} …) resume …))")
+    around = _AROUND.get(operation)
+    if around is None:
+        person = f"or let a person answer: --pause {operation}"
+        around = f"(handle … (({operation} …) resume …)), {person}"
     return refuse(
         "unhandled-effect",
         f"nobody answers `{operation}`",

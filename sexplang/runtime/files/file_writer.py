@@ -45,22 +45,25 @@ def write_bytes(path: str, data: bytes, permissions: Permissions) -> None:
 
 
 def edit_file(path: str, old: str, new: str, permissions: Permissions) -> None:
-    """Replace a passage of a file, which must stand in it once. The file must be readable, too.
+    """Replace a passage of a file, which must occur in it once. The file must be readable, too.
     The rest stays as it is, byte by byte."""
     write_bytes(path, replace_passage(read_bytes(path, permissions), old, new, path), permissions)
 
 
 def replace_passage(data: bytes, old: str, new: str, path: str) -> bytes:
     """Return the bytes of a file with a passage replaced. Raises Refusal `edit-failed` if it does
-    not stand there once."""
+    not occur there once."""
     passage = old.encode()
     at = data.find(passage) if passage else -1
     if at < 0 or data.find(passage, at + 1) >= 0:
-        found = "does not stand in" if at < 0 else "stands more than once in"
+        found = "is not" if at < 0 else "occurs more than once"
+        how = "copy it from the file, with its spaces and line breaks"
+        if at >= 0:
+            how = "add lines before or after it, until it occurs once"
         raise refuse(
             "edit-failed",
-            f"the passage {found} {path}: one that stands there once is replaced",
-            hint="give the passage letter by letter, with enough of its lines to be the only one",
+            f"the passage to replace {found} in {path}",
+            hint=how,
             path=path,
         )
     return data.replace(passage, new.encode())

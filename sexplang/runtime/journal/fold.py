@@ -21,7 +21,8 @@ def mismatch(row: Row, requests: Iterable[Request]) -> Refusal | None:
         waiting = ", ".join(asked) or "none"
         return refuse(
             "journal-mismatch",
-            f"the recording answers request {row.id} ({row.operation}), which does not wait here",
+            f"the recording has a reply to request {row.id} ({row.operation}), which this "
+            "run does not make here",
             hint="replay with the program and inputs that were recorded",
             expected=row.id,
             waiting=waiting,
@@ -29,7 +30,7 @@ def mismatch(row: Row, requests: Iterable[Request]) -> Refusal | None:
     if digest(request.operation, request.arguments) != row.digest:
         return refuse(
             "journal-mismatch",
-            f"request {row.id} was recorded as another one",
+            f"request {row.id} differs from the recorded one",
             hint="replay with the program and inputs that were recorded",
             expected=dump(pack((row.operation, row.arguments))),
             got=dump(pack((request.operation, request.arguments))),
@@ -142,7 +143,8 @@ def _pass_deadline(outcome: Any, row: Row, slice: Any, so_far: SoFar) -> Any:
     if pause is None or row.id not in [scope.id for scope in pause.scopes]:
         raise refuse(
             "journal-mismatch",
-            f"the deadline {row.id} passed in the recording where this run does not come",
+            f"in the recording, the deadline {row.id} passed at a point that this run does not "
+            "reach",
             hint="replay with the program, inputs and version that were recorded",
             expected=row.id,
         )
@@ -174,7 +176,7 @@ def _hold_attempt(row: Row, outcome: Any) -> Any:
     if held is None:
         raise refuse(
             "journal-mismatch",
-            f"the recording has another attempt at request {row.id}, which has no room for it here",
+            f"the recording has one more attempt at request {row.id} than this run can make",
             hint="replay with the program, inputs and budget that were recorded",
             expected=row.id,
         )

@@ -79,7 +79,7 @@ class RecordedRun:
         if at is None and request.id in self.withdrawn_calls.get(asked, ()):
             return None
         if at is None:
-            words = f"{self.path} does not say what `{request.operation}` gave here"
+            words = f"{self.path} has no reply to this `{request.operation}`"
             raise Unrecorded(_make_mismatch(self.path, words, request).error)
         if self.rows[at].failed:
             raise Refusal(self.rows[at].value)
@@ -91,7 +91,7 @@ class RecordedRun:
             asked = digest(request.operation, request.arguments)
             known = (request.id, asked) in self.other_replies
             if not known and request.id not in self.withdrawn_calls.get(asked, ()):
-                words = f"{self._stop}: it does not say what `{request.operation}` gave here"
+                words = f"{self._stop} and has no reply to this `{request.operation}`"
                 refusal = _make_mismatch(self.path, words, request, hint=_TO_THE_END)
                 raise Unrecorded(refusal.error)
 
@@ -100,7 +100,7 @@ class RecordedRun:
         delivered: whether another deadline fires is unknown."""
         is_told = self._next == len(self.rows) and passed == len(self.passed_deadlines)
         if self.is_cut and is_told:
-            words = f"{self._stop}: it does not say whether a deadline passed here"
+            words = f"{self._stop} and does not say whether a deadline passed here"
             raise Unrecorded(
                 refuse("journal-mismatch", words, hint=_TO_THE_END, path=self.path).error
             )

@@ -367,10 +367,10 @@ def check_not_ended(run: StoredRun, states: tuple[str, ...]) -> None:
         return
     if run.successor is not None:
         message = f"the run {run.id} was replaced by {run.successor}"
-        hint = f"go on with that one; sexplang runs fork {run.id} --at N makes a run of this one"
+        hint = f"resume that run; sexplang runs fork {run.id} --at N makes a new run from this one"
     else:
-        what = "its value" if run.state == DONE else "how"
-        message, hint = f"the run {run.id} has ended", f"sexplang runs show {run.id} tells {what}"
+        what = "its value" if run.state == DONE else "how it ended"
+        message, hint = f"the run {run.id} has ended", f"sexplang runs show {run.id} shows {what}"
     raise refuse("run-ended", message, hint=hint)
 
 

@@ -79,7 +79,7 @@ class Failures:
             "tool_execution_error",
             "tool-failed",
             f"the tool `{name}` failed: {message}",
-            hint="give it other inputs; what it says is the server's",
+            hint="change the input as the message says; the server wrote it",
             tool=name,
         )
 

@@ -44,7 +44,7 @@ def value_of_result(result: Any, name: str) -> Any:
             "tool_execution_error",
             "tool-failed",
             f"the tool `{name}` failed: {clean(chr(10).join(texts)) or 'it did not say why'}",
-            hint="give it other inputs; what it says is the server's",
+            hint="change the input as the message says; the server wrote it",
             tool=name,
         )
     content = value_of_blocks(result.content)
@@ -113,8 +113,8 @@ def check_inputs(inputs: Any, name: str) -> None:
         words = f"the tool `{name}` cannot be given an infinity or NaN: JSON has no such number"
         raise bad_inputs("not-json", words, "put nil or a text in its place", name) from None
     except RecursionError:
-        words = f"what the tool `{name}` is given nests too deep"
-        raise bad_inputs("bad-tool-input", words, "pass less at once", name) from None
+        words = f"the input of the tool `{name}` is nested too deep"
+        raise bad_inputs("bad-tool-input", words, "pass a value with fewer levels", name) from None
 
 
 def bad_inputs(code: str, words: str, hint: str, name: str) -> Refusal:
@@ -144,7 +144,7 @@ def make_server_failure(
         reason,
         "mcp-failed",
         f"the MCP server `{server}` {why}",
-        hint=hint or "start it outside the program, and look at what it says",
+        hint=hint or "start the server outside the program and read its output",
         server=server,
         said=clean(words)[-TOLD:] or None,
     )

@@ -224,7 +224,7 @@ def _check_beside(path: str) -> None:
         try:
             status = os.lstat(place)
             if not stat.S_ISREG(status.st_mode):
-                raise _bad(path, f"{path}{end} is no regular file")
+                raise _bad(path, f"{path}{end} is not a regular file")
             if end != "-journal":  # closing it would release its locks, as for the file itself
                 continue
             with open(place, "rb") as file:
@@ -257,9 +257,9 @@ def _check_kind(path: str) -> None:
     if not os.access(path, os.R_OK):
         raise _make_failure(path, "it may not be read")
     if not stat.S_ISREG(status.st_mode):  # opening a pipe would block
-        raise _bad(path, "it is no regular file")
+        raise _bad(path, "it is not a regular file")
     if 0 < status.st_size < _SMALLEST:
-        raise _bad(path, "it is no database")
+        raise _bad(path, "it is not a database")
 
 
 def _version(connection: sqlite3.Connection, path: str) -> int:
@@ -268,7 +268,7 @@ def _version(connection: sqlite3.Connection, path: str) -> int:
     if application == 0 and version == 0 and tables == 0:
         return 0
     if application != APPLICATION:
-        raise _bad(path, "it is a database of something else")
+        raise _bad(path, "it is the database of another program")
     if version > VERSION:
         raise refuse(
             "index-too-new",
@@ -289,7 +289,7 @@ def _check_tables(connection: sqlite3.Connection, path: str, version: int) -> No
     found = Counter(_read_declaration(row) for row in rows)
     odd = next(iter((found - _tables(version)) + (_tables(version) - found)), None)
     if odd is not None:
-        raise _bad(path, f"the {odd[0]} `{odd[1]}` in it is not as it is made")
+        raise _bad(path, f"its {odd[0]} `{odd[1]}` is not one that `sexplang index` makes")
 
 
 @cache
@@ -345,7 +345,7 @@ def _explain_errors(path: str, too_long: str) -> Iterator[None]:
             raise
         raise _bad(path, str(error)) from None
     except UnicodeDecodeError:  # SQLite's message quotes damaged text, which Python cannot decode
-        raise _bad(path, "a text in it is damaged") from None
+        raise _bad(path, "its text is damaged") from None
 
 
 def _is_busy(error: sqlite3.OperationalError) -> bool:
@@ -359,8 +359,8 @@ def _code(error: sqlite3.Error) -> int:
 def _bad(path: str, why: str) -> Refusal:
     return refuse(
         "bad-index",
-        f"{path} is no index that can be used: {why}",
-        hint="if it was an index, remove it and make it again with `sexplang index PATH`; "
+        f"{path} is not a usable index: {why}",
+        hint="if it was an index, remove it and type `sexplang index PATH`; "
         "else name another file with --index FILE",
         path=path,
     )

@@ -141,10 +141,10 @@ class CircuitBreaker:
         return make_task_failure(
             "llm_error",
             "model-overloaded",
-            f"{self.server} is left alone: {self.failures} calls in a row failed, "
-            f"{_last_failure(self.cause)}",
-            hint=f"it is asked again in {left:.0f} s; try then, with a smaller --parallel, or with "
-            "another --model",
+            f"no calls are sent to {self.server} for now: {self.failures} calls in a row failed, "
+            f"the last one with: {_message(self.cause)}",
+            hint=f"wait {left:.0f} s and try again with a smaller --parallel, or use another "
+            "--model",
             **self._details(left),
         )
 
@@ -152,8 +152,8 @@ class CircuitBreaker:
         return make_task_failure(
             "llm_error",
             "model-busy",
-            f"{self.server} wants no calls for {left:.1f} seconds, which is more than this one has "
-            f"left, {_last_failure(cause)}",
+            f"{self.server} accepts no calls for {left:.1f} seconds, and this call has less time "
+            f"left; its last failure was: {_message(cause)}",
             hint="raise the call's timeout, or use a smaller --parallel",
             **self._details(left),
         )
@@ -166,5 +166,5 @@ class CircuitBreaker:
         }
 
 
-def _last_failure(cause: Refusal) -> str:
-    return f"the last time with: {cause.error.fields['message']}"
+def _message(cause: Refusal) -> str:
+    return str(cause.error.fields["message"])

@@ -55,7 +55,7 @@ CODES = {
 
 HINTS = {
     "model-not-found": "check the model's name and the server's address",
-    "model-refused-request": "what was sent does not suit this model; the message says why",
+    "model-refused-request": "change the request as the message says, or use another --model",
     "model-busy": "try again later, or with a smaller --parallel",
     "model-failed": "try again later, or with another --model",
 }
@@ -387,7 +387,8 @@ def refuse_bad_reply(at: Target, problem: str, hint: str = "") -> Refusal:
         f"{at.display_name} answered with something that is not a reply of the {title} protocol: "
         f"{shorten(problem, LONGEST)}",
         hint=hint
-        or f"check that the address is that of {article} {title} server, and what stands before it",
+        or f"check the address: it is that of another server, or of a proxy, and not of {article} "
+        f"{title} server",
         sent=True,
         server=at.display_name,
     )

@@ -114,7 +114,7 @@ def _refuse_lost(name: str, is_gone: bool) -> Refusal:
     return make_task_failure(
         "tool_execution_error",
         "script-failed",
-        f"{ended}: what watched over it was killed or stopped",
-        hint="run it again; a script may not kill or stop its parents",
+        f"{ended}: its supervisor process was killed or stopped",
+        hint="run it again; the script may not kill or stop its parent processes",
         command=name,
     )

@@ -70,7 +70,7 @@ def make_fetch(
             with anyio.fail_after(seconds):
                 return await _follow(page, permissions, headers)
         except (TimeoutError, TimeoutException):
-            raise refuse_page(page.host, f"it does not come within {seconds:g} seconds") from None
+            raise refuse_page(page.host, f"it did not arrive within {seconds:g} seconds") from None
 
     return perform
 
@@ -129,7 +129,7 @@ async def _resolve(page: PageAddress) -> list[str]:
     try:
         found = await anyio.getaddrinfo(page.host, page.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise refuse_page(page.host, "nobody knows this name") from None
+        raise refuse_page(page.host, "the host name is unknown") from None
     return [str(each[4][0]) for each in found]
 
 

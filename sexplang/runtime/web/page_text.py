@@ -49,7 +49,7 @@ async def read_body(parts: AsyncIterator[bytes], compression: str, host: str) ->
     inflate = None
     if compression not in ("", "identity"):
         if compression not in _COMPRESSED:
-            raise refuse_page(host, f"its compression `{compression[:40]}` is none of ours")
+            raise refuse_page(host, f"its compression `{compression[:40]}` is not supported")
         inflate = zlib.decompressobj(_COMPRESSED[compression])
     async for part in parts:
         received += len(part)
@@ -115,7 +115,7 @@ def refuse_page(host: str, why: str) -> Refusal:
     """Return the refusal of a page that does not come."""
     return refuse(
         "fetch-failed",
-        f"{host} gives no page: {why}",
-        hint="try it outside the program; a later attempt may do",
+        f"no page from {host}: {why}",
+        hint="open the address outside the program; for a temporary failure, use `retry`",
         host=host,
     )

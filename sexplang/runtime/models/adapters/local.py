@@ -270,6 +270,6 @@ def describe_problem(problem: dict[str, Any], name: str) -> Refusal:
         "llm_error",
         "model-refused-request",
         f"{name}: {words}",
-        hint="what was sent does not suit this model; the message says why",
+        hint="change the request as the message says, or use another --model",
         model=name,
     )

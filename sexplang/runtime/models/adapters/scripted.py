@@ -25,10 +25,6 @@ from sexplang.terms.values.boundary import plain
 
 EXCERPT = 300
 
-_ORDER = (
-    "each task has a list of replies from its beginning, and a rule "
-    '{"task": "t", "reply": "r"} replies every time unless it has `times`'
-)
 _SHARED = (
     "more than one task reads this list, and each has it from its beginning; "
     'rules such as {"task": "t", "reply": "r", "times": 1} say who gets what'
@@ -195,19 +191,22 @@ def _check_reply(reply: Any, path: str, at: int) -> None:
         raise refuse_script(path, f"item {at}: `stop_reason` is not a string", at)
     value = reply[said[0]]
     if said[0] in ("text", "error"):
-        fits = isinstance(value, str)
+        fits, form = isinstance(value, str), "a string"
     elif said[0] == "tool_use":
         calls = value if isinstance(value, list) else [value]
         fits = bool(calls) and all(_is_tool_use(call) for call in calls)
+        form = 'a table such as {"name": "read_file", "input": {"path": "a.txt"}}'
     elif said[0] == "embeddings":
         is_count = type(value) is int and 1 <= value <= MOST_DIMENSIONS
         fits = is_count or isinstance(value, list)
+        form = f"a list of vectors, or a number of dimensions from 1 to {MOST_DIMENSIONS}"
     else:
         fits = isinstance(value, list) and all(
             isinstance(block, dict) and isinstance(block.get("type"), str) for block in value
         )
+        form = "a list of blocks, each with a `type`"
     if not fits:
-        raise refuse_script(path, f"item {at}: `{said[0]}` has not the right form", at)
+        raise refuse_script(path, f"item {at}: `{said[0]}` is not {form}", at)
 
 
 _CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
@@ -286,7 +285,7 @@ def make_scripted_error(type: str) -> Refusal:
         reason,
         "scripted-error",
         f"the script replies with an error: {type}",
-        hint="this is what the script says",
+        hint="to let the call succeed, put a text in place of `error` in the script",
         type=type,
     )
 
@@ -320,13 +319,15 @@ def mismatch(
     last = last_message(payload)
     name = f"`{task}`" if task else "a call outside any task"
     if script and isinstance(script[0], Rule):
-        why = f"none of its {len(script)} rules fits"
+        why = "none of its rules fits"
     else:
-        why = f"it has {len(script)} replies, and this is call {taken[task]} of {name}"
+        replies = "1 reply" if len(script) == 1 else f"{len(script)} replies"
+        why = f"it has {replies}, and this is call {taken[task]} of {name}"
     return refuse(
         "script-mismatch",
         f"{path} has no reply for {name}: {why}. The last message was: {last}",
-        hint=f"add a reply, or a rule with words of this request as its `contains`; {_ORDER}",
+        hint="add a reply to the list, which each task reads from its beginning, or write rules: "
+        '[{"task": "t", "contains": "words of the request", "reply": "r"}]',
         task=task,
         system=_short(_texts(payload.get("system"))),
         last_message=last,
@@ -352,7 +353,8 @@ def refuse_script(
     return refuse(
         "bad-script",
         f"{path} {problem}" if item is None and line is None else f"{path}, {problem}",
-        hint=f'a script is JSON such as ["first reply", "second reply"]: {_ORDER}',
+        hint='write a JSON list of replies, ["first reply", "second reply"], or of rules, '
+        '[{"task": "t", "reply": "r"}]',
         path=path,
         **{key: value for key, value in place.items() if value is not None},
     )

@@ -39,8 +39,8 @@ class _Loader(Thread):
             raise make_task_failure(
                 "configuration_error",
                 "broken-install",
-                f"what servers are asked with cannot be loaded: {self.why}",
-                hint="install it again: pip install --force-reinstall "
+                f"the Python packages for model servers cannot be loaded: {self.why}",
+                hint="install them again: pip install --force-reinstall "
                 f"{_INSTALLED[self.protocol.scheme]}, or use --model local",
             )
 

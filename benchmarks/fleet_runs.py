@@ -39,6 +39,7 @@ def submit(fleet, text, id):
 
 
 def wait_for_workers(fleet, count):
+    open_engine(fleet.store.db, fleet.address)
     asked = (
         "select count(*) from procrastinate_workers where last_heartbeat > now() - interval '9s'"
     )

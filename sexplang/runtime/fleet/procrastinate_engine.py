@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from hashlib import sha256
 from importlib.metadata import version
+from itertools import count
 from json import dumps
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,9 @@ CONNECT = 10
 
 POLL = 5.0
 """The most seconds between two looks for a job whose time has come. Others are notified."""
+
+BEATS = 4
+"""Signs of life in a lease, and looks for dead workers."""
 
 RESTART = 1.0
 """Seconds before a worker that has lost the database tries again."""
@@ -194,7 +198,7 @@ class _Claims:
                 shutdown_graceful_timeout=self.work.grace,
                 delete_jobs=DeleteJobCondition.ALWAYS,
                 install_signal_handlers=False,
-                update_heartbeat_interval=lease / 4,
+                update_heartbeat_interval=lease / BEATS,
                 stalled_worker_timeout=lease,
             )
             for each in queues
@@ -207,12 +211,10 @@ class _Claims:
             each.stop()
 
     async def _keep_up(self) -> None:
-        """Replace the jobs of dead workers twice in a lease, and once in a lease what is lost."""
-        while True:
-            await self.reap()
-            await asyncio.sleep(self.work.lease / 2)
-            await self.reap(is_whole=False)
-            await asyncio.sleep(self.work.lease / 2)
+        """Replace the jobs of dead workers four times in a lease, and what is lost once."""
+        for beat in count():
+            await self.reap(is_whole=beat % BEATS == 0)
+            await asyncio.sleep(self.work.lease / BEATS)
 
     async def reap(self, is_whole: bool = True) -> None:
         """Replace the jobs of dead workers, and put jobs for what the journal says is owed, if no

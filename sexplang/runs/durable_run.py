@@ -357,7 +357,7 @@ def resume_run(
             store.db.execute("delete from snapshots where run = ?", (run.n,))
         store.db.execute(
             "update runs set state = ?, boots = ?, ended = null, error = null, due = null, "
-            "held = null, is_stuck = 0 where n = ?",
+            "held = null, is_stuck = 0, wish = case when wish = 'cancel' then wish end where n = ?",
             (RUNNING, boot + 1, run.n),
         )
 

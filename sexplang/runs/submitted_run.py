@@ -8,6 +8,7 @@ from sexplang.guards.secrets import redact
 from sexplang.runs.durable_run import make_header
 from sexplang.runs.program_texts import ProgramTexts, keep_program
 from sexplang.runtime.fleet import open_engine
+from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.journal.run_store import (
     CANCEL,
     CANCELLED,
@@ -20,6 +21,7 @@ from sexplang.runtime.journal.run_store import (
     RunStore,
     StoredRun,
     check_not_ended,
+    refuse_busy,
 )
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.run_terms import Terms
@@ -91,6 +93,31 @@ def wish_cancellation(store: RunStore, url: str, run: StoredRun) -> None:
     wake_run(store, url, run)
 
 
+def wish_resumption(
+    store: RunStore, url: str, run: StoredRun, replay: Mapping[str, Decision]
+) -> None:
+    """Let a worker go on with a run that has failed or that waits for a person's decisions, which
+    are these. Raises a Refusal: `run-ended`, `run-busy`."""
+    with store.explain(), store.transaction(run):
+        run = store.find(run.id)
+        check_not_ended(run, (DONE, CANCELLED, REPLACED))
+        if store.is_alive(run):
+            raise refuse_busy(run.id)
+        store.db.execute(
+            "update runs set wish = ?, held = null, is_stuck = 0 where n = ?",
+            (json.dumps(dict(replay)), run.n),
+        )
+    wake_run(store, url, run)
+
+
+def read_decisions(run: StoredRun) -> dict[str, Decision]:
+    """Return a person's decisions on requests in doubt."""
+    if run.wish is None or run.wish == CANCEL:
+        return {}
+    decisions: dict[str, Decision] = json.loads(run.wish)
+    return decisions
+
+
 def find_wished(store: RunStore, ids: list[str]) -> list[str]:
     """Return those of some runs that are to be cancelled."""
     with store.explain():
@@ -106,7 +133,7 @@ def hold_run(store: RunStore, run: StoredRun, why: str, *, is_stuck: bool) -> No
         store.db.execute(
             "update runs set held = ?, is_stuck = ?, "
             "state = case when state = ? then 'interrupted' else state end "
-            "where n = ? and state in (?, ?, ?, 'interrupted')",
+            "where n = ? and state in (?, ?, ?, 'interrupted', 'failed')",
             (why, int(is_stuck), RUNNING, run.n, SUBMITTED, WAITING, RUNNING),
         )
 
@@ -117,7 +144,8 @@ def find_open(store: RunStore) -> list[tuple[str, float | None, int]]:
         found = store.db.execute(
             f"select id, case when state = ? and wish is null and not {_HAS_ANSWER} then due end, "
             "priority from runs "
-            "where state in (?, ?, ?, 'interrupted') and program is not null and is_stuck = 0 "
+            "where (state in (?, ?, ?, 'interrupted') or (state = 'failed' and wish is not null)) "
+            "and program is not null and is_stuck = 0 "
             f"and (state <> ? or wish is not null or due is not null or {_HAS_ANSWER})",
             (WAITING, SUBMITTED, WAITING, RUNNING, WAITING),
         )

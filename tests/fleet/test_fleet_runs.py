@@ -22,7 +22,8 @@ def test_a_submitted_run_carries_its_program(fleet, tmp_path):
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "double.sexp").write_text("(define (double n) (* 2 n))")
     (tmp_path / "ask.xml").write_text(
-        '<task name="ask"><params><param name="who"/></params><instructions>Hello {{who}}</instructions></task>'
+        '<task name="ask"><params><param name="who"/></params>'
+        "<instructions>Hello {{who}}</instructions></task>"
     )
     (tmp_path / "replies.json").write_text('["good"]')
     text = """(import "lib/double.sexp") (define-input n type: integer)
@@ -122,11 +123,45 @@ def test_a_run_in_doubt_waits_for_a_person(fleet):
     fleet.wait_for_driver(1).kill()
     fleet.begin()
     run = fleet.wait_for(lambda: (run := fleet.store.find("r")).is_stuck and run)
-    assert "had begun this, and it may have been done" in run.held
-    resumed = fleet.command(
-        *("runs", "resume", "r", "--as-recorded", "--never", "*"),
-    )
-    assert 1 == resumed.returncode and "--allow-python" in resumed.stderr
+    assert "it may have been done" in run.held
+    here = fleet.command("runs", "resume", "r", "--as-recorded", "--never", "*")
+    assert 1 == here.returncode and "--allow-python" in here.stderr
+    left = fleet.command("runs", "resume", "r", "--never", "*")
+    assert 0 == left.returncode and "a worker goes on" in left.stderr
+    assert "in-doubt" in fleet.wait_for_state("r", "failed").error
+    fleet.command("runs", "resume", "r", "--again", "*")
+    assert "[1 2]" == fleet.wait_for_state("r").value
+    over = fleet.command("runs", "resume", "r")
+    assert 1 == over.returncode and "run-ended" in over.stderr
+
+
+def test_a_run_goes_to_another_store_with_its_program(fleet, tmp_path):
+    fleet.submit('(import "tools.py") [(step 1) (ask-user "x")]', "r")
+    fleet.once()
+    exported = fleet.command("runs", "export", "r", "night.db")
+    assert 0 == exported.returncode, exported.stderr
+    fleet.store.remove(fleet.store.runs())
+    imported = fleet.command("runs", "import", "night.db")
+    assert 0 == imported.returncode, imported.stderr
+    fleet.command("runs", "answer", "r", "yes")
+    fleet.once()
+
+    assert '[10 "yes"]' == fleet.store.find("r").value
+    assert ["1"] == [what for what, _ in fleet.log()]
+
+
+def test_a_run_is_replaced_by_one_of_the_same_program(fleet):
+    """Any machine has its texts, and the new run has them too."""
+    fleet.submit('[(random) (ask-user "x")]', "r")
+    fleet.once()
+    words = ("runs", "resume", "r", "--as-recorded", "--accept-changes", "--yes")
+    changed = command(*words, "--store", fleet.address, cwd="/", text="")
+    assert 3 == changed.returncode, changed.stderr
+    old = fleet.store.find("r")
+    fleet.command("runs", "answer", old.successor, "yes")
+    fleet.once()
+
+    assert ("replaced", "done") == (old.state, fleet.store.find(old.successor).state)
 
 
 def test_urgent_runs_are_begun_first(fleet):

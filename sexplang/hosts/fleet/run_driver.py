@@ -24,7 +24,13 @@ from sexplang.machine import Limits, Suspended
 from sexplang.pipeline.pipeline import build
 from sexplang.runs.durable_run import ResumedRun, check_format, end_run, resume_run
 from sexplang.runs.program_texts import read_program
-from sexplang.runs.submitted_run import OVER, find_wished, hold_run, renew_terms
+from sexplang.runs.submitted_run import (
+    OVER,
+    find_wished,
+    hold_run,
+    read_decisions,
+    renew_terms,
+)
 from sexplang.runtime import Journal, drive, performers
 from sexplang.runtime import Settings as RunSettings
 from sexplang.runtime.driver.current_request import make_history
@@ -33,6 +39,7 @@ from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.journal.run_store import (
     CANCEL,
     CANCELLED,
+    FAILED,
     SUBMITTED,
     WAITING,
     RunStore,
@@ -115,9 +122,10 @@ class RunDriver:
 
     def _look_at(self, store: RunStore, id: str) -> float | None:
         run = store.find(id)
-        if run.id != id or run.state in OVER or run.program is None or run.is_stuck:
+        is_over = run.state in OVER and (run.state != FAILED or run.wish is None)
+        if run.id != id or is_over or run.program is None or run.is_stuck:
             return None
-        if run.wish != CANCEL and run.state == WAITING and not is_ready(store, run):
+        if run.wish is None and run.state == WAITING and not is_ready(store, run):
             self._set_timer(store, run)
             return None
         try:
@@ -184,6 +192,7 @@ class RunDriver:
                     store,
                     run,
                     program,
+                    replay=read_decisions(run),
                     declared=declared,
                     has_tasks=has_tasks(program),
                     carries=True,
@@ -263,8 +272,8 @@ class RunDriver:
             {} if files is None else files.performers,
         )
         resumed.advance_scripts(table["model"], settings.models)
-        engine = open_engine(store.db, self.address, must_exist=True)
-        assert engine is not None
+        engine = open_engine(store.db, self.address)
+        assert engine is not None  # the store is on a server
         carrier = self.offers.make_carrier(engine, settings, declared, run.priority)
         table = resumed.perform_with(table, carrier)
         more: dict[str, Any] = {}

@@ -22,7 +22,7 @@ from sexplang.pipeline.pipeline import build
 from sexplang.runs.durable_run import ResumedRun, resume_run
 from sexplang.runs.program_texts import read_program
 from sexplang.runs.reused_run import lock_replaceable
-from sexplang.runs.submitted_run import wish_cancellation
+from sexplang.runs.submitted_run import wish_cancellation, wish_resumption
 from sexplang.runtime.fleet.leaves import list_carried, list_late, list_late_doubts
 from sexplang.runtime.journal.databases import has_store, is_server, resolve_address
 from sexplang.runtime.journal.doubts import Decision
@@ -235,6 +235,9 @@ def resume(
         run = store.find(id)
         settings, text = _read_command(store, run)
         inputs = _read_inputs(run)
+        if not as_recorded and run.program is not None and is_server(store.path):
+            wish_resumption(store, name_address(path), run, replay)
+            return _say_left(run, as_json)
         if not (as_recorded or (is_own(store.path) and run.owner is None)):
             return _ask_for_words(store, run, settings)
         settings = evolve(settings, json=as_json or settings.json, quiet=quiet)
@@ -287,6 +290,14 @@ def resume(
         return say_problem(found, as_json=as_json)
     finally:
         store.close()
+
+
+def _say_left(run: StoredRun, as_json: bool) -> int:
+    if as_json:
+        print(json.dumps({"run": run.id, "wish": "resume"}))
+    else:
+        say(f"a worker goes on with the run {run.id}; to drive it here, type --as-recorded too")
+    return DONE
 
 
 def _is_about_the_run(problem: Refusal | Diagnostics | Fault) -> bool:

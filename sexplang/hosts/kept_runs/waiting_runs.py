@@ -155,7 +155,7 @@ def answer_run(
             wake_run(store, name_address(path), store.find(question.run))
             left = len(_list_open(store, store.find(question.run)))
             how = store.resume_command(store.find(question.run))
-            is_ours = "--as-recorded" not in how or store.find(question.run).program is not None
+            is_ours = "--as-recorded" not in how
         finally:
             store.close()
     except (Refusal, Diagnostics) as problem:

@@ -67,7 +67,8 @@ class StoredRun:
     is_stuck: bool
     """Whether a person has to decide before a worker goes on with it."""
     wish: str | None
-    """What is wished of the process that drives it: CANCEL."""
+    """What a person wishes of the worker that goes on with it: CANCEL, or decisions on requests in
+    doubt, as JSON."""
 
     @property
     def has_command(self) -> bool:
@@ -255,7 +256,8 @@ class RunStore:
         named = self.name_store()
         words = ["sexplang", "runs", "resume", run.id, *named]
         is_trusted = not named and is_private(self.path) and run.owner is None
-        return join([*words, *([] if is_trusted else ["--as-recorded"])])
+        is_left = run.program is not None and is_server(self.path)  # to a worker
+        return join([*words, *([] if is_trusted or is_left else ["--as-recorded"])])
 
     def name_store(self) -> list[str]:
         """Return the option that names the store; none for the person's own."""

@@ -214,7 +214,7 @@
          (format "a subagent has no field `~a`: it has ~a"
                  (first unknown)
                  (string-join _FIELDS ", ")))
-        ((not (empty? twice)) (format "the field `~a` stands twice" (first twice)))
+        ((not (empty? twice)) (format "the field `~a` occurs twice" (first twice)))
         (else nil)))
 
 (define (_twice names)

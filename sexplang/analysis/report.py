@@ -353,13 +353,13 @@ def _find_crossing(m: AbstractInterpreter) -> list[Diagnostic]:
         Diagnostic(
             "resume-across-par",
             f"{'a conversation' if each.conversing else '`par`'} performs `{each.operation}` in a "
-            "branch, and its handler does more with its continuation than resume it last",
+            "branch, and its handler uses its continuation, but not as its last step",
             (Label(span),),
-            hint="resume in tail position or forward; or have the tool called in order: "
+            hint="resume in tail position or `forward`, or call the tool in order: "
             "(allowed_tools (in-order name))"
             if each.conversing
-            else "give values back and `fold` them after the `par`; what branches share is "
-            "`with-cache` or `once` of std/models",
+            else "return values from the branches and `fold` them after the `par`; to share "
+            "values, use `with-cache` or `once` of std/models",
             severity="warning" if each.unsure else "error",
         )
         for span, each in m.crossed.items()

@@ -414,7 +414,7 @@ def _log_model(name: str, model: str, is_default: bool) -> None:
     """Log that another model answers to a name."""
     level, why = logging.INFO, ""
     if is_default:
-        level, why = logging.WARNING, ", the default: nobody says who it is"
+        level, why = logging.WARNING, ", the default: no model is set for that name"
     logging.getLogger("sexplang").log(level, "the model %s is %s%s", clean(name), clean(model), why)
 
 

@@ -84,8 +84,8 @@ def report_misplaced(c: Lowering, form: ListForm, position: int) -> Core:
     return c.report(
         "syntax-misplaced",
         form.span,
-        "`define-syntax` stands only directly in a body",
-        "nothing follows here that could use the macro",
+        "`define-syntax` is not directly in a body",
+        "no form after it can use the macro",
         hint="move it to the top level, or to the beginning of the body",
     )
 

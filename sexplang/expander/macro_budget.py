@@ -101,8 +101,8 @@ def report_exhausted(what: str, use: Span, macro: str, definition: Span) -> Diag
                 "limit-expansion",
                 title.format(limit),
                 (Label(use, "it began here"), Label(definition, f"`{macro}` is defined here")),
-                hint="see that each use of a macro in its own template stands for less than the "
-                "use before, or write a function",
+                hint="in the macro's template, give each use of the macro fewer forms than "
+                "the rule takes, or write a function",
             )
         ]
     )

@@ -67,7 +67,7 @@ class _Patterns:
             hint = f"put it among the literals: `(syntax-rules ({text}) …)`"
             self.flaw(form, f"`{text}` is a word of the language, not a pattern variable", "", hint)
         elif text in self.paths:
-            self.flaw(form, f"`{form.spelling}` stands twice in this pattern", "again here")
+            self.flaw(form, f"`{form.spelling}` occurs twice in this pattern", "again here")
         else:
             self.paths[text] = path
             for ellipsis in path:
@@ -132,7 +132,7 @@ class _Patterns:
                 self.done.append(Anything())
                 return
             if label.text in keys:
-                self.flaw(label, f"the key `{label.text}` stands twice in this pattern")
+                self.flaw(label, f"the key `{label.text}` occurs twice in this pattern")
             keys.append(label.text)
         self.work.append((self.close_table, tuple(keys)))
         self.work.extend((self.one, item, path) for item in form.items[:0:-2])

@@ -78,7 +78,7 @@ def _from_table(table: dict[str, Value], span: Span | None) -> Record:
     details = {**more, **given}
     if len(details) < len(more) + len(given):
         twice = next(name for name in more if name in given)
-        words = f"`{twice}` stands both beside the `details` of an error and in them"
+        words = f"`{twice}` is given twice: beside the `details` of an error and in them"
         raise Fault("wrong-type", words, hint="what an error has no field for belongs in `details`")
     return error_record(
         _words(table.get("type")) or "USER_ERROR",
@@ -149,17 +149,17 @@ def not_resumable() -> Fault:
 
 def cannot_resume_across(operation: str, span: Span | None, is_tool: bool) -> Record:
     """Return the error of a clause beyond a branch's base that would resume and go on."""
-    where, instead = "a `par`", "what branches share is `with-cache` or `once` of std/models"
+    where, instead = "a `par`", "to share values, use `with-cache` or `once` of std/models"
     if is_tool:
         where = "a conversation, which calls its tools in branches,"
-        instead = "a tool that keeps state is called in order: (allowed_tools (in-order name))"
+        instead = "to call a tool with state in order, write (allowed_tools (in-order name))"
     return error_record(
         "PROGRAM_ERROR",
         "resume-across-par",
-        f"a handler around {where} takes `{operation}` and does more with its continuation than "
-        "resume it last",
+        f"a handler around {where} takes `{operation}` and uses its continuation, but not as "
+        "its last step",
         span=span.plain() if span is not None else None,
-        hint=f"resume in tail position, forward, or put the handler inside the branch; {instead}",
+        hint=f"resume in tail position, `forward`, or put the handler inside the branch; {instead}",
     )
 
 

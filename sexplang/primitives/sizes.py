@@ -51,7 +51,7 @@ def too_many_items(name: str, count: int) -> Fault:
     return Fault(
         "limit-list",
         f"`{name}` would make a list of {many} items; the limit is {LIST_ITEMS}",
-        hint="nothing raises it: take a part at a time",
+        hint="no option raises this limit: work on a part at a time",
     )
 
 
@@ -61,7 +61,7 @@ def too_long(name: str, points: int) -> Fault:
         "limit-string",
         f"`{name}` would make a string of at least {points} code points; "
         f"the limit is {STRING_POINTS}",
-        hint="nothing raises it: keep the parts in a list, or write each to a file",
+        hint="no option raises this limit: keep the parts in a list, or write each to a file",
     )
 
 

@@ -119,8 +119,8 @@ def word_flaw(word: str) -> Flaw | None:
     if unicodedata.combining(word[0]):
         return Flaw(
             "bad-symbol",
-            f"{name_character(word[0])} stands at the beginning of a symbol",
-            "seen on whatever stands before it",
+            f"a symbol begins with {name_character(word[0])}",
+            "it is drawn on the character before it",
             "delete it",
             0,
             1,
@@ -130,7 +130,7 @@ def word_flaw(word: str) -> Flaw | None:
         return Flaw(
             "bad-symbol",
             f"`{word}` is not in normal form (NFC)",
-            "looks like another symbol, and is not the same",
+            "it looks like another symbol, but differs from it",
             f"type it anew: `{normal}`",
         )
     return _mixture(word)

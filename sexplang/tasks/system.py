@@ -200,7 +200,7 @@ def prepare(rules: Rules, template: Template) -> Prepared:
         unknown = missing_tools(
             template.allowed_tools, {*rules.tools, *own_tools(names.values(), rules)}
         )
-        warnings += tuple([f"nobody here has the tool `{name}`" for name in unknown])
+        warnings += tuple([f"there is no tool `{name}`" for name in unknown])
     return Prepared(
         template=template,
         names=tuple([param.name for param in template.params]),

@@ -64,7 +64,7 @@ SUBTYPES = (
 
 MOST = 50
 
-_ESCAPE = "write {{{{ for two braces as they are"
+_ESCAPE = "write {{{{ for the text {{"
 
 
 Where = Callable[[str, str], Span | None]
@@ -273,11 +273,11 @@ def _texts(template: Template) -> Iterator[tuple[str, str]]:
 
 
 _INSTEAD = {
-    "model": "give it in a call by name: (call-atomic-task name inputs: {…} model: …)",
-    "provider": "write the name of one",
-    "context_assembly": f"write a path, * stands for any characters; {_ESCAPE}",
-    "file_paths": f"give files in a call by name: (call-atomic-task name inputs: {{…}} "
-    f"file_paths: […]); or find them; {_ESCAPE}",
+    "model": "pass the model in the call: (call-atomic-task 'name inputs: {…} model: …)",
+    "provider": "write the name of a provider",
+    "context_assembly": f"write a path, in which `*` matches any characters; {_ESCAPE}",
+    "file_paths": f"pass the files in the call: (call-atomic-task 'name inputs: {{…}} "
+    f"file_paths: […]), or find them with `context_query`; {_ESCAPE}",
 }
 
 
@@ -286,7 +286,7 @@ def _provider(template: Template) -> Iterator[Finding]:
         yield Finding(
             "incomplete-template",
             f"`{template.name}` names the provider `{template.provider}` and no model of it, which "
-            "says nothing",
+            "has no effect",
             "name the model too, or leave the provider out",
             part="provider",
             severity="warning",
@@ -303,7 +303,7 @@ def _check_fixed(template: Template) -> Iterator[Finding]:
     fixed += [("file_paths", text) for text in (*files.paths, command)]
     for part, text in fixed:
         for placeholder in placeholders(text):
-            title = f"no parameter may stand here: {_show(placeholder)}"
+            title = f"`{part}` may not hold a placeholder: {_show(placeholder)}"
             yield Finding("placeholder-misplaced", title, _INSTEAD[part], part, placeholder.raw)
 
 
@@ -425,7 +425,7 @@ def names_in(params: str) -> list[str]:
 def gaps_in(params: str) -> Iterator[Finding]:
     """Find a comma without a name on one side: a missing name shifts the positions."""
     if "," in params and not all(map(str.strip, params.split(","))):
-        title = "a parameter has no name: nothing stands before or after one of these commas"
+        title = "a parameter has no name: there is nothing before or after one of these commas"
         yield Finding("bad-name", title, 'name it, or remove the comma: params="a, b"', "params")
 
 

@@ -40,7 +40,7 @@ SHOWN = {
     ("resume-across-par", "((ask n) resume (list (resume n)))"),
     # A failure that a page catches.
     ("never-fits", '"1"'),
-    # A value of a key that stands twice.
+    # A value of a key that occurs twice.
     ("unused-value", '{name: "tea" name: "coffee"}'),
     # A parameter that shows how one is written.
     (

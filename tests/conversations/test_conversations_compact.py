@@ -181,7 +181,7 @@ def test_a_handler_says_what_to_go_on_with():
         ("[]", "begin and end"),
         ("(take messages 2)", "begin and end"),
         ("(drop messages 2)", "one result for each call"),
-        ('[{role: "user" content: ""}]', "says nothing"),
+        ('[{role: "user" content: ""}]', "is empty"),
         ('[{role: "user" content: [{type: "txt" text: "x"}]}]', "there is no type `txt`"),
         ('[{role: "user" content: [{type: "image"}]}]', "`image` has no source"),
         (

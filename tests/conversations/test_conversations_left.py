@@ -351,5 +351,5 @@ def test_a_function_without_a_doc_is_no_tool_and_the_warning_says_why(tmp_path):
     program = '(defatom a (instructions "x") (allowed_tools look)) (define (look x) x) (str (a))'
     done = command("run", "-e", program, "--model", f"scripted:{tmp_path}/s.json")
 
-    assert "nobody here has the tool `look`" in done.stderr
+    assert "there is no tool `look`" in done.stderr
     assert 'say what it is for, as its model reads it: (define (look …) "…" …)' in done.stderr

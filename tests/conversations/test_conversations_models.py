@@ -146,8 +146,8 @@ def test_what_was_named_and_what_answered_is_said_once_and_recorded(two, folder)
     done = command(*words, "--record", "run.jsonl", cwd=folder)
     said = [line for line in done.stderr.splitlines() if line.startswith("models: ")]
     assert [
-        f"models: judge is {b.url}#j; nobody says who cheap is: {a.url}#main answers "
-        "(--model cheap=MODEL says it)"
+        f"models: judge is {b.url}#j; no model is set for cheap: {a.url}#main answers "
+        "(to set one: --model cheap=MODEL)"
     ] == said
     lines = [json.loads(line) for line in (folder / "run.jsonl").read_text().splitlines()]
     named = {line["named"]: line["answers"] for line in lines if "named" in line}
@@ -181,9 +181,9 @@ def test_the_configuration_of_a_person_and_of_a_project_name_roles(two, folder):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["=x"], "`=x` names nobody before `=`; write NAME=x"),
-        (["a="], "`a=` says no model; write a=local"),
-        ([""], "`` says no model; write NAME=local"),
+        (["=x"], "`=x` has no name before `=`; write NAME=x"),
+        (["a="], "`a=` names no model; write a=local"),
+        ([""], "`` names no model; write NAME=local"),
         (["a=x", "a=y"], "`a` is given twice, `a=x` and `a=y`; give it once"),
         (["*=x", "*=y"], "`*` is given twice"),
         (["x", "y"], "it is given twice; give it once, and others with a name: NAME=MODEL"),
@@ -264,7 +264,7 @@ def test_models_of_the_command_answer_what_a_test_does_not(two, folder):
     assert (0, "") == (given.returncode, given.stderr), given.stdout
     assert (0, "") == (script.returncode, script.stderr), script.stdout
     assert (2, True) == (played.returncode, "a test repeats no recording" in played.stderr)
-    assert (2, True) == (wrong.returncode, "`=x` names nobody" in wrong.stderr)
+    assert (2, True) == (wrong.returncode, "`=x` has no name" in wrong.stderr)
     assert ([("draft", "cheap")], [("judge", "j")] * 2) == (received(a), received(b))
 
 
@@ -333,5 +333,5 @@ def test_the_log_of_python_has_names_that_lead_nowhere(caplog):
     assert [] == caplog.records
     assert first == [
         "nothing in this program names the model `fas`; the models that it names are `fast`",
-        f"the model fast is {url}, the default: nobody says who it is",
+        f"the model fast is {url}, the default: no model is set for that name",
     ]

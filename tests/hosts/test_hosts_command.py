@@ -110,7 +110,7 @@ def test_help_of_a_program_lists_its_inputs(folder):
         (["fmt", "none.sexp"], "file-not-found"),
         (["run", "-e", "(define-input n) n", "n=@none.txt"], "file-not-found"),
         (["run", "-e", "(define-input n) n", "n=1", "n=2"], "given twice"),
-        (["run", "-e", "(define-input n type: json) n", 'n={"a":1,"a":2}'], "`a` stands twice"),
+        (["run", "-e", "(define-input n type: json) n", 'n={"a":1,"a":2}'], "`a` occurs twice"),
         (
             [
                 "run",
@@ -118,9 +118,9 @@ def test_help_of_a_program_lists_its_inputs(folder):
                 "(define-input n type: json) n",
                 r'n={"a\n": "}", "b": {}, "\u0061\n": 2}',
             ],
-            "stands twice",
+            "occurs twice",
         ),
-        (["run", "-e", "(define-input n type: json) n", f"n={DEEP}"], "`a` stands twice"),
+        (["run", "-e", "(define-input n type: json) n", f"n={DEEP}"], "`a` occurs twice"),
         (["run", "examples/one-task/summarize.xml"], "is a template"),
     ],
 )
@@ -314,9 +314,9 @@ def test_a_tool_that_nobody_has_is_warned_of(tmp_path):
     ]
 
     assert (ran.returncode, ran.stdout, checked.returncode) == (0, "packed\n", 0)
-    assert ran.stderr.count("warning[unknown-tool]: nobody here has the tool `zip`") == 1
+    assert ran.stderr.count("warning[unknown-tool]: there is no tool `zip`") == 1
     assert "read_file" not in ran.stderr.replace(task.split("\n")[0], "")
-    assert "warning: nobody here has the tool `zip`" in task_alone.stderr
+    assert "warning: there is no tool `zip`" in task_alone.stderr
     assert "warning[unknown-tool]" not in task_alone.stderr
     assert "warning[unknown-tool]: `pack` may use the tool `zip`" in checked.stderr
     assert not any("unknown-tool" in each.stderr for each in others)

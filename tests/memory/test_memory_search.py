@@ -302,7 +302,7 @@ def test_idle_words_are_left_out_unless_there_are_no_others():
         ({"query": "tea", "matching_strategy": "both"}, "`matching_strategy` is"),
         ({"query": "tea", "matching_strategy": ("content",)}, "`matching_strategy` is"),
         ({"query": "tea", "limit": 0}, "`limit` is an integer from 1 to 1,000"),
-        ({"template_type": "a", "templateType": "b"}, "`template_type` stands twice"),
+        ({"template_type": "a", "templateType": "b"}, "`template_type` occurs twice"),
         ({"query": "tea", "limit": 1001}, "`limit`"),
         ({"query": "tea", "limit": True}, "`limit`"),
         ({"query": "tea", "limit": 2.0}, "`limit`"),

@@ -226,7 +226,7 @@ def test_what_was_understood_is_noted(tmp_path):
 )
 def test_a_field_that_stands_twice_in_a_text_is_refused(given, place, name):
     """Whatever its values are: neither wins in silence."""
-    assert f"`{name}` stands twice" in proposal(given).problems[place]
+    assert f"`{name}` occurs twice" in proposal(given).problems[place]
 
 
 def test_half_of_a_surrogate_pair_in_a_text_is_a_question_mark():

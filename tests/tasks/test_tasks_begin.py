@@ -159,7 +159,7 @@ def test_a_tool_that_nobody_has_is_noted():
     run = converse(task, [says("done")], tools=known, all_tools=True)
     unknown = converse(task, [says("done")], tools=known)
 
-    assert ("nobody here has the tool `zip`",) == run.notes["warnings"]
+    assert ("there is no tool `zip`",) == run.notes["warnings"]
     assert () == unknown.notes["warnings"]
 
 

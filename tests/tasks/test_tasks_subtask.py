@@ -162,7 +162,7 @@ def test_a_key_that_stands_twice_in_a_continuation_is_told_to_the_model(notes):
     run = converse(ASKING, [says(f'{{"status": "CONTINUATION", "notes": {notes}}}'), says("done")])
 
     words = run.requests[1]["messages"][-1]["content"][0]["text"]
-    assert "The subtask request is malformed: x: it stands twice in one object: keep one" == words
+    assert "The subtask request is malformed: x: it occurs twice in one object: keep one" == words
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ NOTES = '"notes": {"subtask_request": {"description": "d"}}'
         (f'{{"status": "CONTINUATION", {NOTES},}}', "it is not JSON: Expecting property name"),
         (f'{{"status": "CONTINUATION", {NOTES}', "it is not JSON: Expecting ',' delimiter"),
         (f"{{'status': 'CONTINUATION', {NOTES}}}", "it is not JSON"),
-        (f'{{"status": "CONTINUATION", "status": "X", {NOTES}}}', "status: it stands twice"),
+        (f'{{"status": "CONTINUATION", "status": "X", {NOTES}}}', "status: it occurs twice"),
         ('{"status": "CONTINUATION", "notes": ' + "[" * 9_000, "nested too deep"),
     ],
     ids=["comma", "open", "quotes", "twice", "deep"],

@@ -339,9 +339,9 @@ def outside_body(c: Lowering, form: ListForm, position: int) -> Core:
     return c.report(
         "bind-outside-body",
         form.span,
-        f"`{word}` stands only directly in a body",
-        "nothing follows here that could see the name",
-        hint="write `(let ((name e)) …)` around what uses it, or `(begin …)` for a body",
+        f"`{word}` is not directly in a body",
+        "no form after it can use the name",
+        hint="write `(let ((name e)) …)` around the forms that use it, or `(begin …)` for a body",
     )
 
 

@@ -325,7 +325,7 @@ def try_(c: Lowering, form: ListForm, position: int) -> Steps:
     for item in forms:
         if word_of(item) == "catch" or word_of(item) == "finally":
             hint = "after the body come the catches, then at most one `finally`"
-            return c.report_malformed(form, item, "this stands too early", hint=hint)
+            return c.report_malformed(form, item, "this is too early", hint=hint)
     inner: Core = yield body(c, tuple(forms), 0, form.span)
     clauses: list[Clause] = []
     for item in reversed(catches):

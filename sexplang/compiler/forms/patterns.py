@@ -56,7 +56,7 @@ def report_duplicate(c: Lowering, name: Name, first: Span) -> None:
     c.report(
         "duplicate-name",
         name.span,
-        f"`{name.text}` stands twice here",
+        f"`{name.text}` occurs twice here",
         "again here",
         also=(Label(first, "first here"),),
         hint="give one of them another name, or `_` if it is not used",

@@ -91,7 +91,7 @@ def _report_duplicate_key(c: Lowering, label: Label, first: Span) -> None:
     c.report(
         "duplicate-key",
         label.span,
-        f"the key `{label.text}` stands twice in this table",
+        f"the key `{label.text}` occurs twice in this table",
         "this one wins",
         also=(Place(first, "this one is lost"),),
         hint="remove one of them",

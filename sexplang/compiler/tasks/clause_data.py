@@ -166,7 +166,7 @@ def report_twice(c: Lowering, at: Form, first: Form, what: str) -> None:
     c.report(
         "duplicate-clause",
         at.span,
-        f"{what} stands twice in this task",
+        f"{what} occurs twice in this task",
         "again here",
         also=(Place(first.span, "first here"),),
         hint="keep one of them",

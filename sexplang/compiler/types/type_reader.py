@@ -136,7 +136,7 @@ class TypeReader:
             is_optional = label.text.endswith("?") and not label.span.text.startswith('"')
             name = label.text[:-1] if is_optional else label.text
             if name in properties:
-                raise bad(label.span, f"the field `{name}` stands twice", "keep one of them")
+                raise bad(label.span, f"the field `{name}` occurs twice", "keep one of them")
             of = self.schema_of(value, depth + 1)
             properties[name] = _either([of, WORDS["nil"]]) if is_optional else of
             if not is_optional:
@@ -222,7 +222,7 @@ def _one_of(form: ListForm) -> Schema:
     if not values:
         raise bad(form.span, "there is nothing to choose from", 'write (one-of "yes" "no")')
     if len({(type(value), value) for value in values}) < len(values):
-        raise bad(form.span, "a choice stands twice", "keep one of them")
+        raise bad(form.span, "a choice occurs twice", "keep one of them")
     return {"enum": values}
 
 

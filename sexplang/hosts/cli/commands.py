@@ -338,7 +338,7 @@ _group.add_command(
     multiple=True,
     metavar="[NAME=]MODEL",
     callback=check_models,
-    help="Who answers for a model where a test does not, as for `run`.",
+    help="The model of calls that the test does not answer itself, as for `run`.",
 )
 @click.option(
     "--allow-python",
@@ -430,7 +430,9 @@ _group.add_command(
                 help="A file, or a folder of templates, to find tasks in (the working folder).",
             ),
             click.Option(
-                ["--preview"], is_flag=True, help="Show what the model would get; ask nobody."
+                ["--preview"],
+                is_flag=True,
+                help="Show what the model would get, and call no model.",
             ),
             *[make_option(option) for option in RUN_OPTIONS if option.name not in _RUN_ONLY],
             click.Option(
@@ -524,8 +526,8 @@ def _doctor(asks: bool, as_json: bool) -> int:
     """Say what is installed, which models are ready, what applies in this folder, where runs are
     kept, and what to type next. Without a model that is ready the status is 1.
 
-    Nothing is written, and without --ask nobody is asked. --ask asks servers for their models, with
-    no key, and has the local model write one token.
+    Nothing is written. Without --ask no server or model is called. --ask asks servers for their
+    models, with no key, and has the local model write one token.
     """
     from sexplang.hosts.projects.doctor import doctor
 

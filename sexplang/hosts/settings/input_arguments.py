@@ -91,14 +91,14 @@ def _convert(declared: Input, given: str) -> Value:
 def json_given(text: str) -> Value:
     """Return the value of JSON on the command line.
 
-    Raises Fault, also for a key that stands twice in one table.
+    Raises Fault, also for a key that occurs twice in one table.
     """
     from sexplang.primitives import PRIMITIVES
 
     value = PRIMITIVES["json-parse"].function(text)
     key = _key_twice(text)
     if key is not None:
-        raise Fault("bad-json", f"the key `{key[:40]}` stands twice", hint="keep one of them")
+        raise Fault("bad-json", f"the key `{key[:40]}` occurs twice", hint="keep one of them")
     return value
 
 
@@ -106,7 +106,7 @@ _KEYS = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")\s*(:?)|[{}]')
 
 
 def _key_twice(text: str) -> str | None:
-    """Return a key that stands twice in one table of a JSON text, at any depth; None if none
+    """Return a key that occurs twice in one table of a JSON text, at any depth; None if none
     does."""
     tables: list[set[str]] = []
     for token in _KEYS.finditer(text):

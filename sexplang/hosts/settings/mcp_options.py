@@ -215,7 +215,7 @@ def say_unprovided(settings: Settings, program: Program, tools: Collection[str])
         for name in missing_tools(task.template.allowed_tools, tools):
             if program.has_tool(name):
                 continue
-            title = f"nobody here has the tool `{name}`, which `{task.name}` may use"
+            title = f"there is no tool `{name}`, which `{task.name}` may use"
             hint = "correct its name, or answer it with a handler of `tool`"
             if any(name in unit.tools for unit in program.units):  # a function without a doc
                 hint = f'say what it is for, as its model reads it: (define ({name} …) "…" …)'

@@ -38,9 +38,9 @@ RUN_OPTIONS = (
     Option(
         ("--model",),
         "texts",
-        "Who answers where no model is named: local, anthropic:ID, openai:ID, http://…, "
-        "openai:http://…; with NAME= where the program names NAME, with '*=' wherever it names "
-        "one. scripted:FILE and replay:FILE answer everybody.",
+        "The model of calls that name none: local, anthropic:ID, openai:ID, http://… or "
+        "openai:http://…; NAME=MODEL is the model of calls that name NAME, and '*=MODEL' that of "
+        "calls that name any. scripted:FILE and replay:FILE answer every call.",
         "[NAME=]MODEL",
     ),
     Option(("--json",), "flag", "Write the result as one JSON document."),
@@ -51,7 +51,7 @@ RUN_OPTIONS = (
     Option(
         ("--allow-python",),
         "texts",
-        "Run the Python FILE where the program imports it: it may do what you may.",
+        "Run the Python FILE that the program imports. It runs with all your rights.",
         "FILE",
     ),
     Option(
@@ -348,9 +348,9 @@ def misfit(words: tuple[str, ...]) -> str | None:
     for word in words:
         name, model = pair(without_credentials(word, {}))
         if name == "":
-            return f"`={model}` names nobody before `=`; write NAME={model or 'MODEL'}"
+            return f"`={model}` has no name before `=`; write NAME={model or 'MODEL'}"
         if not model:
-            return f"`{word}` says no model; write {name or 'NAME'}=local or another model"
+            return f"`{word}` names no model; write {name or 'NAME'}=local or another model"
         if name in seen and name is None:
             return "it is given twice; give it once, and others with a name: NAME=MODEL"
         if name in seen:

@@ -163,8 +163,8 @@ class Progress:
         if unsaid:
             by_default = next(model for _, model, was_default in named if was_default)
             said.append(
-                f"nobody says who {' or '.join(unsaid)} is: {by_default} answers "
-                f"(--model {unsaid[0]}=MODEL says it)"
+                f"no model is set for {' or '.join(unsaid)}: {by_default} answers "
+                f"(to set one: --model {unsaid[0]}=MODEL)"
             )
         return f"models: {'; '.join(said)}"
 

@@ -30,7 +30,7 @@ def parse(text: Value, separator: Value = ",") -> Value:
     line, header = next(rows, (1, ()))
     if len(set(header)) < len(header):
         twice = next(name for name, count in Counter(header).items() if count > 1)
-        raise _bad("csv-parse", line, f"the column {abbreviate(twice)} stands twice")
+        raise _bad("csv-parse", line, f"the column {abbreviate(twice)} occurs twice")
     made = []
     for line, row in rows:
         if len(row) != len(header):

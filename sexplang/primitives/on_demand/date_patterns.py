@@ -32,7 +32,7 @@ def parse(name: str, text: str, pattern: str) -> datetime:
         if mark and mark not in _READ:
             raise _bad_pattern(name, f"`%{mark}` is only for writing")
         if mark in marks:
-            raise _bad_pattern(name, f"`%{mark}` stands twice")
+            raise _bad_pattern(name, f"`%{mark}` occurs twice")
         read.append(f"({_READ[mark]})" if mark else _loose(literal))
         marks += [mark] if mark else []
     _check_marks(name, marks)

@@ -112,7 +112,7 @@ def _bad(name: str, why: str, pattern: str = "") -> Fault:
     elif re2.search(r"invalid escape sequence: \\[1-9]", why):
         hint = "there are no back references: compare the groups of a match with `equal?`"
     elif "repetition" in why:
-        hint = "a `*`, `+` or `?` stands once, behind what it repeats; `\\\\*` is the character"
+        hint = "write `*`, `+` or `?` once, after the part to repeat; `\\\\*` is the character"
     shown = f" {abbreviate(pattern)}" if pattern else ""
     return Fault("bad-regex", f"`{name}`: the pattern{shown} cannot be read: {why}", hint=hint)
 

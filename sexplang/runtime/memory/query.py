@@ -65,7 +65,7 @@ def _normalize_names(given: dict[str, Value]) -> dict[str, Value]:
     for key, value in given.items():
         name = snake(key)
         if name in fields:
-            raise BadQuery(f"`{name}` stands twice, in two spellings: keep one")
+            raise BadQuery(f"`{name}` occurs twice, in two spellings: keep one")
         fields[name] = value
     return fields
 

@@ -81,7 +81,7 @@ def _parse_text(value: Value, place: str, problems: dict[str, str], warnings: li
     if not isinstance(found, Interpretation):
         return value
     if found.twice is not None:
-        problems[place] = f"`{found.twice}` stands twice in this text in JSON: keep one"
+        problems[place] = f"`{found.twice}` occurs twice in this text in JSON: keep one"
     warnings.append(f"{place}: {found.words}")
     inner: Value = found.value
     return inner
@@ -103,7 +103,7 @@ def _table(
             name = _OTHERWISE[letters(key)]
             warnings.append(f"{place}{key}: it was understood as `{name}`")
         if name in fields:
-            problems[f"{place}{name}"] = "it stands twice, in two spellings: keep one"
+            problems[f"{place}{name}"] = "it occurs twice, in two spellings: keep one"
         fields[name] = item
     return fields
 

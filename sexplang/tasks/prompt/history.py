@@ -52,7 +52,7 @@ def flaw_of(history: Sequence[Value]) -> str | None:
         fields = fields_of(message) or {}
         content = fields["content"]
         if not content or (isinstance(content, str) and content.isspace()):
-            return f"message {at} says nothing, and no provider takes that"
+            return f"message {at} is empty, and providers refuse that"
         blocks = [fields_of(block) or {} for block in content] if type(content) is tuple else []
         for nth, block in enumerate(blocks):
             lack = _find_lack(block, fields["role"])

@@ -65,7 +65,7 @@ def continuation(
 
 _WORDS = ("continuation", "subtask", "subplan")
 """Words of which every request contains one."""
-_TWICE = "it stands twice in one object: keep one"
+_TWICE = "it occurs twice in one object: keep one"
 _MEANT = re.compile(r"""\bstatus["']?\s*:\s*["']CONTINUATION\b""", re.IGNORECASE)
 _HELD = re.compile(
     r"""["'](?:subtask_?request|subplan|evaluation_?request)["']\s*:""", re.IGNORECASE

@@ -134,7 +134,7 @@ def subtask_request(value: Value) -> SubtaskRequest:
             else:
                 unknown.append(key)
         elif name in given and name != key:
-            problems[name] = f"it stands twice, also as `{key}`: keep one"
+            problems[name] = f"it occurs twice, also as `{key}`: keep one"
         elif not rule[0](item):
             problems[name] = rule[1]
         else:

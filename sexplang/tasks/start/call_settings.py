@@ -365,7 +365,7 @@ def overrides_of(given: dict[str, Value]) -> Overrides:
         if check is None:
             warnings.append(f"a task call has no option `{key}`; it was left out")
         elif name in given and name != key:
-            wrong[name] = f"it stands twice, also as `{key}`: keep one"
+            wrong[name] = f"it occurs twice, also as `{key}`: keep one"
         elif not check[0](value):
             wrong[name] = check[1]
         elif name == "options":

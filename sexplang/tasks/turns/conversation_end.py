@@ -86,8 +86,8 @@ def judge_answer(
     if not isinstance(words, str) or not words.strip():
         raise Fault(
             "wrong-type",
-            f"a validator gives nil or what the model is told, not {abbreviate(words)}",
-            hint="give nil for a good answer, else a text with what is to be done",
+            f"a validator returns nil or a text for the model, not {abbreviate(words)}",
+            hint="return nil to accept the answer, or a text that tells the model what to change",
         )
     if not _may_repair(rules, session):
         details = {"violations": (words,), "repairs": session.repairs}

@@ -114,7 +114,7 @@ class Mender:
             if key in made and not same(made[key], item):
                 self._refuse(twice(key))
             if key in made:
-                self.note(f"took the key {key[:40]} once that stands twice")
+                self.note(f"took the key {key[:40]} once that occurs twice")
             made[key] = item
         return made
 

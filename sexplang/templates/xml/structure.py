@@ -537,7 +537,7 @@ def _find(document: Document) -> Iterator[Diagnostic]:
         if type_ in FORMS:
             yield Diagnostic(
                 "legacy-task-type",
-                f"the task type {type_} is now said in a program",
+                f"the task type {type_} is obsolete: a program does its work",
                 (document.label(task, "type"),),
                 notes=("a template is one atomic task: one conversation with a model",),
                 hint=f"write {FORMS[type_]}",

@@ -139,7 +139,7 @@ def _check(
 ) -> Iterator[Diagnostic]:
     said = _find_returns(document, task, wrapper)
     if len({(normal(written), module) for written, _, module in said}) > 1:
-        title = "it is said twice what this task returns"
+        title = "this task declares twice what it returns"
         found = Finding("duplicate-clause", title, "keep one of them", "returns")
         yield found.at(_span(document, task, wrapper, found))
     own = (

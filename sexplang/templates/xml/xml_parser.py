@@ -79,7 +79,7 @@ _MALFORMED: dict[str, tuple[str | None, str | None]] = {
         "the value of an attribute stands in quotes",
         'write name="value"',
     ),
-    "ERR_ATTRIBUTE_REDEFINED": ("this attribute stands twice", "keep one of the two"),
+    "ERR_ATTRIBUTE_REDEFINED": ("this attribute occurs twice", "keep one of the two"),
     "ERR_SPACE_REQUIRED": ("a space is missing between attributes", None),
     "ERR_DOCUMENT_EMPTY": ("there is no element here", 'begin with <task name="…">'),
     "ERR_DOCUMENT_END": (

@@ -168,7 +168,7 @@ def each_key_once(note: Callable[[str], None]) -> json.JSONDecoder:
                 if key not in seen:
                     seen[key] = value
                 elif same(seen[key], value):
-                    note(f"took the key {key[:40]} once that stands twice")
+                    note(f"took the key {key[:40]} once that occurs twice")
                 else:
                     raise ValueError(twice(key))
         return made
@@ -215,7 +215,7 @@ def same(one: Any, other: Any) -> bool:
 
 def twice(key: str) -> str:
     """Return the message for a key with two values."""
-    return f"the key `{key[:40]}` stands twice, with two values"
+    return f"the key `{key[:40]}` occurs twice, with two values"
 
 
 def read_json(text: str, twice: list[str]) -> Value:

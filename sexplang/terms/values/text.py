@@ -92,7 +92,9 @@ def check_length(size: int) -> None:
     """Raise Fault `limit-string` if a text of this size is longer than LONGEST."""
     if size > LONGEST:
         words = f"a text of more than {LONGEST:,} code points"
-        raise Fault("limit-string", words, hint="nothing raises it: write a part at a time")
+        raise Fault(
+            "limit-string", words, hint="no option raises this limit: write a part at a time"
+        )
 
 
 def write_with(

@@ -266,6 +266,7 @@ class RunDriver:
         engine = open_engine(store.db, self.address, must_exist=True)
         assert engine is not None
         carrier = self.offers.make_carrier(engine, settings, declared, run.priority)
+        gate.is_carried = carrier.is_carried
         table = resumed.perform_with(table, carrier)
         more: dict[str, Any] = {}
         more |= {} if settings.parallel is None else {"parallel": settings.parallel}

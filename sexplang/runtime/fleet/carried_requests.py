@@ -184,6 +184,10 @@ class CarriedRequests:
         self._new.clear()
         self._over.clear()
 
+    def is_carried(self, id: str) -> bool:
+        """Whether another process performs a request."""
+        return self._awaited.get(id) is not None
+
     def close(self) -> None:
         """Give all places back."""
         for id in [*self._here]:

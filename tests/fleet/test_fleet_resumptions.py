@@ -46,6 +46,7 @@ def leave_behind(path):
                 return
             threading.Event().wait(0.01)
 
+    open_store(path).close()
     assert not in_child(lambda: drive_carried(TEXT, path, "r", NoEngine), wait)
     store = open_store(path)
     return store, store.find("r")

@@ -190,6 +190,7 @@ class NoEngine:
 def looking_worker(store, **given):
     """A worker in a thread that looks for leaves in a store of any kind, without an engine."""
     stop = threading.Event()
+    open_database(resolve_address(store), must_exist=False).close()
 
     def look():
         made = make_leaf_performer(store, **given)

@@ -36,7 +36,7 @@ def read_offers(
     words: tuple[str, ...], limits: Mapping[str, Limit], granted: Settings
 ) -> tuple[tuple[str, ...], dict[str, Limit]]:
     """Return the queues of a worker, and the limits of its models. A model goes by the name that
-    all machines know. Raises a Refusal `bad-arguments`."""
+    all machines know. Raises a Refusal `bad-input`."""
     queues = [_read_offer(word, granted) for word in words]
     bounds = {_read_offer(name, granted): each for name, each in limits.items()}
     return tuple(dict.fromkeys([*queues, *bounds])), bounds
@@ -48,7 +48,7 @@ def _read_offer(word: str, granted: Settings) -> str:
         if granted.allow_run:
             return word
         raise refuse(
-            "bad-arguments",
+            "bad-input",
             "--offers script: this worker may run no script",
             hint="name those that it may run: --allow-run NAME",
         )
@@ -57,7 +57,7 @@ def _read_offer(word: str, granted: Settings) -> str:
     if kind == "tool" and name:
         return word
     raise refuse(
-        "bad-arguments",
+        "bad-input",
         f"`{word}` is nothing that a worker can offer",
         hint=f"write one of: {', '.join(KINDS)}",
     )

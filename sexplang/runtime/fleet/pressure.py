@@ -156,7 +156,7 @@ _COUNTED = ("input_tokens", "output_tokens")
 
 def parse_limit(text: str) -> tuple[str, Limit]:
     """Read `MODEL=in_flight:10,calls:60/5s,tokens:100000/1m`. Return the queue and the limit.
-    Raises a Refusal `bad-arguments`."""
+    Raises a Refusal `bad-input`."""
     name, _, rest = text.rpartition("=")
     counts: dict[str, int] = {}
     windows: set[float] = set()
@@ -183,7 +183,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 def _refuse_limit(text: str) -> Exception:
     return refuse(
-        "bad-arguments",
+        "bad-input",
         f"`{text}` is no limit of a model",
         hint="write MODEL=in_flight:10,calls:60/5s,tokens:100000/5s, with one window for both",
     )

@@ -148,10 +148,10 @@ def test_a_leaf_of_another_attempt_is_another_one(kept):
 def test_what_nobody_performs_is_taken_back(kept):
     run = put(kept)
     claim(kept, "w", 0.1)
-    assert not take_back(kept.db, run, "1")
+    assert take_back(kept.db, run, "1") is None
     sleep(0.15)
 
-    assert take_back(kept.db, run, "1") and {} == find_kept(kept.db, run)
+    assert 1 == take_back(kept.db, run, "1") and {} == find_kept(kept.db, run)
 
 
 def test_leaves_are_removed_with_their_run(kept):

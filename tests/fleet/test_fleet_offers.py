@@ -46,9 +46,9 @@ def test_a_run_may_no_more_elsewhere(fleet):
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (("--offers", "tea"), 1, "`tea` is nothing that a worker can offer"),
-        (("--offers", "script"), 1, "may run no script"),
-        (("--fleet-limit", "m=tea:1"), 1, "is no limit of a model"),
+        (("--offers", "tea"), 2, "`tea` is nothing that a worker can offer"),
+        (("--offers", "script"), 2, "may run no script"),
+        (("--fleet-limit", "m=tea:1"), 2, "is no limit of a model"),
         (("--offers", "script", "--once"), 2, "performs itself what its runs ask"),
     ],
 )

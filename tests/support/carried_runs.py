@@ -190,19 +190,23 @@ class NoEngine:
 def looking_worker(store, **given):
     """A worker in a thread that looks for leaves in a store of any kind, without an engine."""
     stop = threading.Event()
+    open_database(resolve_address(store), must_exist=False).close()
 
     def look():
         made = make_leaf_performer(store, **given)
 
         async def main():
+            tasks = {}
             async with share_resources():
                 while not stop.is_set():
                     with suppress(Exception):
                         db = open_database(resolve_address(store), must_exist=True)
                         try:
                             while not stop.is_set():
-                                owed = list_owed(db)
-                                await asyncio.gather(*[made.perform(each) for each in owed])
+                                tasks = {id: each for id, each in tasks.items() if not each.done()}
+                                for leaf in list_owed(db):
+                                    if leaf.id not in tasks:
+                                        tasks[leaf.id] = asyncio.create_task(made.perform(leaf))
                                 await asyncio.sleep(0.005)
                         finally:
                             db.close()

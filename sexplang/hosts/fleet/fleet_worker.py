@@ -11,7 +11,7 @@ from functools import partial
 from threading import Thread
 from typing import Any, TypeVar
 
-from sexplang.hosts.cli.guard import DONE, FAILED
+from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE
 from sexplang.hosts.cli.output import say_all
 from sexplang.hosts.fleet.leaf_offers import LeafOffers, read_offers
 from sexplang.hosts.fleet.metrics import Figures, serve_figures
@@ -61,11 +61,18 @@ def work_on(address: str, granted: Settings, options: Options) -> int:
         check_models(granted.models)
         check_scripts(granted.models)
         servers_of(granted, None)
-        bounds = dict(map(parse_limit, options.limits))
-        queues, limits = read_offers(options.offers, bounds, granted)
-        store = open_store(address, lease=options.lease)
     except Diagnostics as found:
         return say_all(found.diagnostics, FAILED)
+    except Refusal as refusal:
+        return say_problem(refusal)
+    try:
+        bounds = dict(map(parse_limit, options.limits))
+        queues, limits = read_offers(options.offers, bounds, granted)
+    except Refusal as refusal:
+        say_problem(refusal)
+        return MISUSE
+    try:
+        store = open_store(address, lease=options.lease)
     except Refusal as refusal:
         return say_problem(refusal)
     # What a lost connection means is said by the worker itself.

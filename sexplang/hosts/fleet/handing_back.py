@@ -21,10 +21,12 @@ class Gate:
     before the storages that keep what is begun, so a run that is handed back has no doubts."""
 
     is_closed: Callable[[], bool]
+    is_carried: Callable[[str], bool] = lambda id: False
+    """Whether another process performs a request, and its reply waits for the next driver."""
     _begun: set[str] = field(factory=set)
 
     def intend(self, requests: Sequence[Request], clock: float) -> None:
-        if not self._begun and self.is_closed():
+        if self.is_closed() and all(map(self.is_carried, self._begun)):
             raise HandedBack
         self._begun.update([each.id for each in requests if each.operation not in INSIDE])
 

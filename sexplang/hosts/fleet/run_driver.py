@@ -275,6 +275,7 @@ class RunDriver:
         engine = open_engine(store.db, self.address)
         assert engine is not None  # the store is on a server
         carrier = self.offers.make_carrier(engine, settings, declared, run.priority)
+        gate.is_carried = carrier.is_carried
         table = resumed.perform_with(table, carrier)
         more: dict[str, Any] = {}
         more |= {} if settings.parallel is None else {"parallel": settings.parallel}

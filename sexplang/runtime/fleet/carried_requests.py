@@ -105,8 +105,9 @@ class CarriedRequests:
     priority: int = 0
     failures: Mapping[str, int] = field(factory=dict)
     """For each request that is made again, how often it has failed."""
-    take_back: Callable[[str], bool] | None = None
-    """Take a request back whose performer is lost, if there is no engine. Return whether it is."""
+    take_back: Callable[[str], int | None] | None = None
+    """Take a request back that nobody performs, if there is no engine. Return how often it was
+    begun, or None if it stays."""
     _run: StoredRun | None = None
     _new: list[NewLeaf] = field(factory=list)
     _over: list[str] = field(factory=list)
@@ -184,6 +185,10 @@ class CarriedRequests:
         self._new.clear()
         self._over.clear()
 
+    def is_carried(self, id: str) -> bool:
+        """Whether another process performs a request."""
+        return self._awaited.get(id) is not None
+
     def close(self) -> None:
         """Give all places back."""
         for id in [*self._here]:
@@ -237,18 +242,17 @@ class CarriedRequests:
         assert self._run is not None
         key = self._run.n, request.id
         while True:
-            future = self.watch.expect(key, look=True)
-            patience = None if self.engine is not None else self.watch.lease
-            with anyio.move_on_after(patience):
-                value, failed, attempts = await wait_for(future)
-                break
-            self.watch.forget(key)
-            # Nobody else looks for what became of it.
-            if self.take_back is not None and self.take_back(request.id):
-                if decide(request, {}, self.declared) != "safe" or perform is None:
+            begun = None if self.take_back is None else self.take_back(request.id)
+            if begun is not None:  # nobody else looks for what became of it
+                if (begun and decide(request, {}, self.declared) != "safe") or perform is None:
                     raise make_doubt_error(request)
                 reply = perform(request)
                 return await reply if hasattr(reply, "__await__") else reply
+            future = self.watch.expect(key, look=True)
+            with anyio.move_on_after(None if self.take_back is None else self.watch.lease):
+                value, failed, attempts = await wait_for(future)
+                break
+            self.watch.forget(key)
         if failed:
             refusal = Refusal(value)
             refusal.attempts = attempts

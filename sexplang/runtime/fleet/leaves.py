@@ -142,15 +142,16 @@ def mark_delivered(db: Database, run: StoredRun, requests: Sequence[str]) -> Non
     )
 
 
-def take_back(db: Database, run: StoredRun, request: str) -> bool:
-    """Remove a leaf that nobody performs, to perform it here. Return whether it is removed."""
+def take_back(db: Database, run: StoredRun, request: str) -> int | None:
+    """Remove a leaf that nobody performs, to perform it here. Return how often it was begun, or
+    None if it stays: it has a reply, or somebody performs it."""
     with db.explain():
         taken = db.execute(
             "delete from leaves where run = ? and request = ? and settled is null "
             f"and (until is null or until < {db.clock}) returning claims",
             (run.n, request),
         ).fetchone()
-    return taken is not None
+    return None if taken is None else int(taken[0])
 
 
 def claim_leaf(db: Database, leaf: Leaf, worker: str, lease: float) -> ClaimedLeaf | float | None:

@@ -247,7 +247,7 @@ def test_a_changed_program_replaces_its_run(parked_letter):
     edit(folder, '"sent"', '"posted"')
     edit_again = ("runs", "resume", "old", "--accept-changes", "--yes")
     asked = command(folder, *edit_again)
-    assert (2, True) == (asked.returncode, "--again 2; let it fail: --never 2" in asked.stderr)
+    assert (2, True) == (asked.returncode, "--again 2; to let them fail: --never 2" in asked.stderr)
     done = command(folder, *edit_again, "--again", "2")
     assert 0 == done.returncode, done.stderr
     edit(folder, '"sent"', '"sent"')  # as it was

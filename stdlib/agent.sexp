@@ -41,9 +41,9 @@
                    details: {rounds: round words: words}}))
           (else (recur (continue result words) (+ round 1))))))
 
-; Calls `body`, a function without parameters. A function or a tool of the host that a model calls in
-; it is called if `(allow name inputs)` gives nil; else what it gives is the reason that the model is
-; told.
+; Allows or refuses each tool call of the models in `body`, a function without parameters. A function or
+; a tool of the host is called if `(allow name inputs)` gives nil; else what it gives is the reason that
+; the model is told.
 (define (with-approval allow body)
   (handle (body)
     ((tool name inputs) resume

@@ -33,8 +33,8 @@
   (when chosen (_check-matcher chosen))
   (if chosen (match-memory chosen input) (search-memory input)))
 
-; Calls `body`, a function without parameters, and answers its `search-memory` by a matcher, so that
-; the fresh context of its tasks is found by it too.
+; Lets a matcher find the files that tasks in `body`, a function without parameters, get as context: it
+; answers their `search-memory`.
 (define (with-matcher matcher body)
   (_check-matcher matcher)
   (handle (body)

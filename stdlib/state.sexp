@@ -16,8 +16,8 @@
 ; Puts what a function makes of a cell's value into the cell.
 (define (update-cell name f) (put-cell name (f (get-cell name))))
 
-; Calls `body`, a function without parameters, with cells of these names and values; gives
-; `{value cells}`, its value and the last value of each cell.
+; Gives `body`, a function without parameters, several named variables, the cells; returns
+; `{value cells}`, the value of `body` and the last value of each cell.
 (define (run-cells cells body)
   (unless (table? cells)
     (raise {type: "PROGRAM_ERROR"
@@ -43,7 +43,7 @@
        (recur (put now name next) (lambda () (resume nil))))
       ({value: value} {value: value cells: now}))))
 
-; Calls `body`, a function without parameters, with cells of these names and values; gives its value.
+; Gives `body`, a function without parameters, several named variables, the cells; returns its value.
 (define (with-cells cells body) (get (run-cells cells body) "value"))
 
 ; The state of the nearest `with-state` or `run-state`.
@@ -55,11 +55,11 @@
 ; Puts what a function makes of the state in its place.
 (define (update-state f) (update-cell "state" f))
 
-; Calls `body`, a function without parameters, with a state; gives `{value state}`, its value and
-; the last state.
+; Gives `body`, a function without parameters, a variable, the state; returns `{value state}`, the
+; value of `body` and the last state.
 (define (run-state initial body)
   (match (run-cells {state: initial} body)
     ({value: value cells: {state: state}} {value: value state: state})))
 
-; Calls `body`, a function without parameters, with a state; gives its value.
+; Gives `body`, a function without parameters, a variable, the state; returns its value.
 (define (with-state initial body) (get (run-state initial body) "value"))

@@ -50,6 +50,7 @@ def compile_unit(
     layout: Layout,
     main: bool,
     expander: NewExpander,
+    is_library: bool = False,
     check_template: CheckTemplate = lambda template, where: (),
     load_schema: LoadSchema | None = None,
     before: Mapping[str, Export] | None = None,
@@ -64,13 +65,13 @@ def compile_unit(
     environment and of its table of functions so far. `expander(words)` expands the macros of one
     file; no template rebinds a word in `words`. `check_template(template, where)` yields the flaws
     of a `defatom`; `where(part, raw)` gives spans. `load_schema(name, span)` gives the text of a
-    schema that a `defatom` names.
+    schema that a `defatom` names. A main program and one that `is_library` may have inputs.
 
     `before` holds the names of earlier inputs of a session. The unit then exports all its names and
     may redefine names. When all imports are loaded, `tools()` gives the names of tasks' tools that
     no file like this one declares.
     """
-    c = Lowering(scope, BY_TYPE, main=main, expander=expander(RESERVED))
+    c = Lowering(scope, BY_TYPE, main=main or is_library, expander=expander(RESERVED))
     c.load_schema = load_schema
     recall(c, before or {})
     # Macros come with imports, so the rest is split into statements after them.

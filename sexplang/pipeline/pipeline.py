@@ -7,7 +7,7 @@ The Builder loads modules, finds cycles of imports, and links templates and the 
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +75,8 @@ class Builder:
     """The Python files that are imported."""
     imports: bool = True
     """Whether the program may import standard modules: a plan sees the prelude alone."""
-
+    libraries: Collection[str] = ()
+    """Names of sources whose tasks alone are wanted: they may be programs with inputs."""
     _calling: "TemplateCalls | None" = field(default=None, init=False)
     """The calls in template files, if there are any."""
 
@@ -140,6 +141,7 @@ class Builder:
             layout=self._layout,
             expander=Macros,
             main=main,
+            is_library=source.name in self.libraries,
             check_template=_check_template,
             load_schema=self._load_schema,
             before=before,

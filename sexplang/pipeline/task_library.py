@@ -7,7 +7,7 @@ task that it may hold fails with its diagnostics (`spec/decisions/broken-files-i
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from sexplang.pipeline.pipeline import Find, build
+from sexplang.pipeline.pipeline import Builder, Find
 from sexplang.terms.classes.node import evolve, field, frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.source import Source
@@ -70,6 +70,8 @@ _NAMED = re.compile(
 def library(named: Sequence[str], find: Find, lying: Collection[str] = ()) -> Library:
     """Return the tasks of the files and folders `named`, and of the files `lying` in a folder.
 
+    A named file may be a program with inputs: nothing of it is evaluated, so none is needed.
+
     Raises Diagnostics for a named file that cannot be read, and for files that contradict each
     other.
     """
@@ -79,7 +81,9 @@ def library(named: Sequence[str], find: Find, lying: Collection[str] = ()) -> Li
     while True:
         text = "\n".join(f"(import {_string(path)})" for path in paths)
         try:
-            program = build(Source(_NAME, text), find)
+            builder = Builder(find, {}, {}, libraries=named)
+            builder.main(Source(_NAME, text))
+            program = builder.program()
         except Diagnostics as wrong:
             path = _to_blame(wrong, paths)
             if path not in spared:

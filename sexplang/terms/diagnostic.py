@@ -8,6 +8,9 @@ from sexplang.terms.source import Span
 
 Severity = Literal["error", "warning"]
 
+IN_PYTHON = ", or in Python "
+"""Stands in a hint between what to type and what to write in Python; a command leaves that out."""
+
 
 @frozen
 class Label:

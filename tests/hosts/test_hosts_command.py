@@ -85,9 +85,11 @@ def test_inputs_are_given_by_name(folder):
 
 
 def test_help_of_a_program_lists_its_inputs(folder):
-    """Name, type, doc, default and choices, after the options."""
+    """Name, type, doc, default and choices, before the options."""
     shown = sexplang("run", folder / "main.sexp", "--help").stdout
 
+    assert shown.startswith(f"Inputs of {folder / 'main.sexp'}:\n  words=<string>")
+    assert shown.index("times=<integer>") < shown.index("\n\nUsage:")
     assert "words=<string>   what to say  [required]" in shown
     assert "times=<integer>  [1|2]  [default: 1]" in shown
     assert "--allow-read" in shown and "Examples:" in shown

@@ -152,6 +152,43 @@ def test_an_error_shows_its_reason_place_hint_and_details():
     assert "  ┌─ review.sexp:2:1\n" in show_error(error)
 
 
+def test_a_long_line_of_details_is_cut_and_said_where_it_is_whole():
+    """A value in `values` too. Shorter lines stay as they are, without a word."""
+    details = {"partial_results": {"text": "a" * 150, "more": "b" * 60}, "short": "c" * 190}
+    error = error_record("TASK_FAILURE", "tool_execution_error", "m", details=details)
+    lines = show_error(error, more=[("values", f"x = {'d' * 300}\ny = 1")], whole="W").split("\n")
+
+    assert lines[1:] == [
+        f'  = detail: partial_results: {{text: "{"a" * 150}" more: "{"b" * 15}…',
+        f"  = detail: short: {'c' * 190}",
+        f"  = values: x = {'d' * 195}…",
+        "            y = 1",
+        "  = note: W",
+    ]
+    assert len(lines[1]) == len("  = detail: ") + 200
+    log = error_record("TASK_FAILURE", "m", "m", details={"log": "one line\n" * 100})
+    assert show_error(log).count("one line") == 43
+    short = error_record("TASK_FAILURE", "m", "m", details={"short": "c" * 190})
+    assert "…" not in show_error(short, whole="W") and "W" not in show_error(short, whole="W")
+
+
+def test_what_is_wrong_with_a_reply_is_shown_once():
+    """Though the error has it as its message, its violations and its repairs."""
+    asked = "asked again: it does not fit: "
+    details = {"violations": ("n: 3",), "repairs": (f"{asked}n: 1", f"{asked}n: 1", f"{asked}n: 3")}
+    error = error_record("TASK_FAILURE", "output_format_failure", "it does not fit: n: 3")
+    error.fields["details"] = details
+
+    assert show_error(error).split("\n") == [
+        "error[TASK_FAILURE output_format_failure]: it does not fit: n: 3",
+        f'  = detail: repairs: ["{asked}n: 1" "asked again" "asked again"]',
+    ]
+    error.fields["message"] = "it does not fit"
+    assert '  = detail: violations: ["n: 3"]' in show_error(error)
+    error.fields["details"] = {"violations": 3, "repairs": "none"}
+    assert "violations: 3" in show_error(error)
+
+
 def test_an_error_points_to_its_page():
     """The code in the details names the page; else the reason does."""
     error = error_record("TASK_FAILURE", "unexpected_error", "m", details={"code": "model-busy"})

@@ -66,6 +66,27 @@ def test_a_task_of_a_program_is_named_with_its_file(tmp_path):
     assert (done.returncode, named.returncode) == (2, 0)
 
 
+def test_a_program_with_inputs_is_a_library_of_its_tasks(tmp_path):
+    """Nothing of it is evaluated. A file that it imports is held to the rules of imports."""
+    (tmp_path / "c.sexp").write_text(
+        "(define-input n type: integer)"
+        '(defatom sort-it (params t) (instructions "S {{t}}"))'
+        '(print "printed")(sort-it (str n))'
+    )
+    (tmp_path / "outer.sexp").write_text('(import "c.sexp")')
+    (tmp_path / "r.json").write_text('["sorted"]')
+    call = ("task", "sort-it", "t=a", "--quiet", "--from")
+    previewed = sexplang(*call, "c.sexp", "--preview", cwd=tmp_path)
+    done = sexplang(*call, "c.sexp", "--model", "scripted:r.json", cwd=tmp_path)
+    listed = sexplang("task", "--from", "c.sexp", "--help", cwd=tmp_path)
+    imported = sexplang(*call, "outer.sexp", cwd=tmp_path)
+
+    assert (previewed.returncode, "\n  S a\n" in previewed.stdout) == (0, True), previewed.stderr
+    assert (done.returncode, done.stdout) == (0, "sorted\n"), done.stderr
+    assert "  sort-it" in listed.stdout
+    assert (imported.returncode, "input-outside-main" in imported.stderr) == (1, True)
+
+
 def test_a_task_of_a_subtype_has_inputs_of_its_types(folder):
     """As under its name."""
     (folder / "count.xml").write_text(
@@ -169,7 +190,8 @@ def test_misuse_is_told_with_what_to_type(folder, words, status, said):
 
 
 def test_help_lists_the_tasks_and_what_one_takes(folder):
-    assert "review  Review a plan" in sexplang("task", "--help", cwd=folder).stdout
+    listed = sexplang("task", "--help", cwd=folder).stdout
+    assert listed.startswith("Tasks here:\n  review  Review a plan\n\nUsage:")
     about = sexplang("task", "review", "--help", cwd=folder).stdout
     assert "plan=<object>" in about and "[default 'dry']" in about
     nobody = sexplang("task", "nosuch", "--help", cwd=folder)
@@ -396,5 +418,6 @@ def test_json_of_a_preview_where_nobody_is_asked(folder):
 def test_help_describes_a_tool_of_the_language(folder):
     done = sexplang("task", "read_file", "--help", cwd=folder)
 
-    assert done.stdout.endswith("read_file: a tool of the language\n  path=<string>  [required]\n")
+    shown = "read_file: a tool of the language\n  path=<string>  [required]\n\nUsage:"
+    assert done.stdout.startswith(shown)
     assert (done.stderr, done.returncode) == ("", 0)

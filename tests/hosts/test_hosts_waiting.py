@@ -110,7 +110,13 @@ def test_a_run_that_is_not_kept_is_not_parked(folder):
     lost = command(folder, "run", "ask.sexp", "--no-record")
     assert (1, True) == (lost.returncode, "no-answer" in lost.stderr)
     refused = command(folder, "run", "ask.sexp", "--pause", "approve", "--no-record")
-    assert (2, True) == (refused.returncode, "--pause keeps the run" in refused.stderr)
+    assert (2, True) == (refused.returncode, "--pause needs a run that is kept" in refused.stderr)
+    (folder / "a.json").write_text('{"Send it?": "no"}')
+    words = ("run", "ask.sexp", "--answers", "a.json")
+    refused = command(folder, *words, SEXPLANG_STORE="")
+    assert (2, True) == (refused.returncode, "--answers needs a run that" in refused.stderr)
+    named = command(folder, *words, "--store", "here.db", "--pause", "approve", SEXPLANG_STORE="")
+    assert (3, True) == (named.returncode, "(approve {sum: 3})" in named.stderr)
 
 
 def test_a_run_is_cancelled(folder):
@@ -247,7 +253,7 @@ def test_a_changed_program_replaces_its_run(parked_letter):
     edit(folder, '"sent"', '"posted"')
     edit_again = ("runs", "resume", "old", "--accept-changes", "--yes")
     asked = command(folder, *edit_again)
-    assert (2, True) == (asked.returncode, "--again 2; let it fail: --never 2" in asked.stderr)
+    assert (2, True) == (asked.returncode, "--again 2; to let them fail: --never 2" in asked.stderr)
     done = command(folder, *edit_again, "--again", "2")
     assert 0 == done.returncode, done.stderr
     edit(folder, '"sent"', '"sent"')  # as it was

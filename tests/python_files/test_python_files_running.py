@@ -420,6 +420,18 @@ def test_a_session_imports_a_file(home):
     assert '"TEA"\n"a-b"\n' == done.stdout, done.stderr
 
 
+def test_the_hint_of_a_denied_file_is_what_to_type(home):
+    """As of a denied import. Data and Python have what to write in Python too."""
+    (home / "main.sexp").write_text('(import "tools.py") (slug "a")')
+    done = command("run", "main.sexp", "--json", cwd=home)
+    (finding,) = json.loads(done.stdout)["findings"]
+    outside = command("run", "-e", '(import "tools.py") (slug "a")', cwd=home)
+
+    assert "hint: look into it, and permit it: --allow-python tools.py\n" in done.stderr
+    assert f"or in Python Permissions(python=['{home}/tools.py'])" in finding["hint"]
+    assert f"hint: permit it: --allow-read {home}/tools.py\n" in outside.stderr
+
+
 def test_tests_run_a_file_for_its_primitives_alone(home):
     """A script answers operations and tools; the file is not run without its option."""
     (home / "main.sexp").write_text('(import "tools.py") [(slug "a b") (lookup "tea")]')

@@ -20,7 +20,7 @@ from sexplang.machine import Failed
 from sexplang.runtime import Permissions
 from sexplang.runtime.driver.requests import Performer
 from sexplang.terms.classes.node import field, frozen
-from sexplang.terms.diagnostic import Diagnostic, Diagnostics, Label
+from sexplang.terms.diagnostic import IN_PYTHON, Diagnostic, Diagnostics, Label
 from sexplang.terms.effect import Request
 from sexplang.terms.program import Program
 from sexplang.terms.python_file import LateFunction, PythonFile, PythonFunction
@@ -88,7 +88,7 @@ def _deny(file: PythonFile) -> Diagnostic:
         "python-denied",
         f"{name} may not be run here: no permission names it",
         () if file.imported is None else (Label(file.imported, "imported here"),),
-        hint=f"look into it, and permit it: --allow-python {quote(name)}, or in Python "
+        hint=f"look into it, and permit it: --allow-python {quote(name)}{IN_PYTHON}"
         f"Permissions(python=[{os.path.abspath(name)!r}])",
     )
 

@@ -177,11 +177,12 @@ def _run(words: tuple[str, ...], help: bool, **found: Any) -> int:
     context = click.get_current_context()
     given = {name: value for name, value in found.items() if value not in (None, (), False)}
     if help:
-        click.echo(context.get_help())
         settings = complete_settings(
             list(words[:1]), {k: v for k, v in given.items() if k == "expression"}
         )
-        return inputs_of(settings) if settings else DONE
+        status = inputs_of(settings) if settings else DONE
+        click.echo(("\n" if settings else "") + context.get_help())
+        return status
     settings = complete_settings(list(words), given)
     if settings is not None:
         return run(settings)
@@ -402,8 +403,9 @@ def _task(words: tuple[str, ...], help: bool, preview: bool, places: Any, **foun
 
     given = {name: value for name, value in found.items() if value not in (None, (), False)}
     if help:
-        click.echo(click.get_current_context().get_help())
-        return describe_task(Settings(**given), tuple(places), words[0] if words else None)
+        status = describe_task(Settings(**given), tuple(places), words[0] if words else None)
+        click.echo("\n" + click.get_current_context().get_help())
+        return status
     if not words:
         raise click.UsageError("Name a task: sexplang task NAME; --help lists those of this folder")
     name, *arguments = words

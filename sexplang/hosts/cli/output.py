@@ -21,6 +21,9 @@ from sexplang.terms.values.value import Fault, Record, Value, has_failed
 ROOT = "0"
 """The id of the budget around a whole program."""
 
+_WHOLE = "what ends in … is whole with --json"
+"""The note for details of an error that are cut."""
+
 
 def write_value(settings: Settings, value: Value) -> None:
     sys.stdout.write(as_json(value) if settings.json else format_value(value))
@@ -203,7 +206,7 @@ def say_failure(error: Record, program: Program, source: Source, trail: Any = No
     for unit in program.units:
         for part in (*unit.items, *unit.functions):
             sources.setdefault(part.span.source.name, part.span.source)
-    print(error_text(error, sys.stderr, sources.get, trail), file=sys.stderr)
+    print(error_text(error, sys.stderr, sources.get, trail, _WHOLE), file=sys.stderr)
     return FAILED
 
 

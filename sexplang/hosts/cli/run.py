@@ -106,7 +106,7 @@ def _run_check(settings: Settings, program: Program) -> tuple[Diagnostic, ...]:
 
 
 def inputs_of(settings: Settings) -> int:
-    """Print the inputs of a program, for its `--help`."""
+    """Print the inputs of a program, at the top of its `--help`."""
     from sexplang.hosts.settings.input_arguments import describe_inputs
 
     try:
@@ -117,7 +117,7 @@ def inputs_of(settings: Settings) -> int:
         return MISUSE
     rows = describe_inputs(program.inputs)
     width = max((len(name) for name, _ in rows), default=0)
-    print(f"\nInputs of {settings.file or 'the program'}:")
+    print(f"Inputs of {settings.file or 'the program'}:")
     for name, facts in rows:
         print(f"  {name:<{width}}  {facts}".rstrip())
     if not rows:
@@ -259,10 +259,11 @@ def perform(
                         id = settings.run_id or new
                         storage = make_storage(settings, source, id)
                         settings = evolve(settings, run_id=id)
-                    if storage is None and settings.pause and isinstance(outcome, Suspended):
-                        words = "--pause keeps the run until it is answered: name --store FILE"
-                        say_misuse(words, settings)
-                        return MISUSE
+                    is_parking = settings.pause or settings.answers is not None
+                    if storage is None and is_parking and isinstance(outcome, Suspended):
+                        option = "--pause" if settings.pause else "--answers"
+                        words = f"{option} needs a run that is kept: name --store FILE"
+                        return say_misuse(words, settings)
                     if storage is not None:
                         storage.begin(terms)
                         book.note = storage.note

@@ -201,18 +201,18 @@ def describe_task(settings: Settings, places: tuple[str, ...], name: str | None)
     except Fault as fault:  # the server of the tool
         return say_fault(fault, FAILED, settings)
     if tool:
-        print("\n" + "\n".join(map(draw_hidden, tool)))
+        print("\n".join(map(draw_hidden, tool)))
         return DONE
     if name is not None and name in tasks:
         template = tasks[name].template
-        print(f"\n{template.name}: {template.description or 'no description'}")
+        print(f"{template.name}: {template.description or 'no description'}")
         for param in template.params:
             needed = "required" if param.required else f"default {param.default!r}"
             print(f"  {param.name}=<{param.type}>  {param.doc}  [{needed}]")
         return DONE
     if name is not None:
         say(f"there is no task called `{name}`")
-    print("\nTasks here:" if tasks else "\nNo tasks here; name a file or folder with --from.")
+    print("Tasks here:" if tasks else "No tasks here; name a file or folder with --from.")
     for each in sorted(tasks):
         print(f"  {each}  {tasks[each].template.description}".rstrip())
     return DONE if name is None else MISUSE

@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
-from sexplang.terms.classes.node import frozen
-from sexplang.terms.diagnostic import Diagnostic, Label
+from sexplang.terms.classes.node import evolve, frozen
+from sexplang.terms.diagnostic import IN_PYTHON, Diagnostic, Label
 from sexplang.terms.source import Source, Span
 from sexplang.terms.values.abbreviation import abbreviate, shorten_names
 from sexplang.terms.values.text import LONGEST, text_size, to_source
@@ -19,6 +19,9 @@ from sexplang.terms.values.value import Record
 TAB = 4
 WIDTH = 110
 """The columns of a source line that are shown; a longer line is cut around its mark."""
+
+LINE = 200
+"""The most characters of a line of details or values; a detail has at most two such lines."""
 
 MOST = 50
 """The most diagnostics that are shown; errors come first."""
@@ -67,19 +70,34 @@ def diagnostics_text(found: Sequence[Diagnostic], stream: TextIO) -> str:
     first, more = found, len(found) - MOST
     if more > 0:
         first = sorted(found, key=lambda each: each.severity != "error")[:MOST]
-    shown = [show(each, paint, each.code in pages) for each in first]
+    shown = [show(_for_command(each), paint, each.code in pages) for each in first]
     if more > 0:
         shown.append(f"and {more:,} more")
     return "\n\n".join(shown)
 
 
+def _for_command(diagnostic: Diagnostic) -> Diagnostic:
+    """Return the diagnostic with a hint of what to type, without what to write in Python."""
+    if diagnostic.hint is None or IN_PYTHON not in diagnostic.hint:
+        return diagnostic
+    return evolve(diagnostic, hint=diagnostic.hint.partition(IN_PYTHON)[0])
+
+
 def error_text(
-    error: Record, stream: TextIO, find: FindSource = no_source, trail: Any = None
+    error: Record,
+    stream: TextIO,
+    find: FindSource = no_source,
+    trail: Any = None,
+    whole: str = "",
 ) -> str:
-    """Return the error that ended a program in the colours of the stream, with its traceback."""
+    """Return the error that ended a program in the colours of the stream, with its traceback.
+
+    `whole` says where details are that are cut here.
+    """
     from sexplang.hosts.cli.shipped_pages import has_page
 
-    return show_error(error, find, paint_for(stream, os.environ), has_page, trail_lines(trail))
+    paint = paint_for(stream, os.environ)
+    return show_error(error, find, paint, has_page, trail_lines(trail), whole)
 
 
 def error_note(error: Record, find: FindSource = no_source, trail: Any = None) -> str:
@@ -126,10 +144,12 @@ def show_error(
     paint: Paint = leave_plain,
     has_page: Callable[[str], bool] = lambda code: False,
     more: Iterable[tuple[str, str]] = (),
+    whole: str = "",
 ) -> str:
     """Return the error that ended a program as lines of text.
 
-    `more` are further notes, as pairs of a word and a text.
+    `more` are further notes, as pairs of a word and a text. `whole` is a note for details that are
+    cut.
     """
     fields = error.fields
     kind, reason = str(fields.get("type") or ""), str(fields.get("reason") or "")
@@ -144,17 +164,33 @@ def show_error(
         lines.append(f"{' ' * (width + 1)}{paint('┌─', 'frame')} {draw_hidden(span)}")
     lines += _places(labels, width, "error", paint)
     footer = [("note", f"the library meets it at {text}") for text in _library(fields.get("span"))]
-    footer += [("detail", text) for text in _details(fields.get("details"))]
+    footer += [("detail", text) for text in _details(fields.get("details"), message)]
     footer += [
         ("suppressed", text) for text in dict.fromkeys(_list_suppressed(fields.get("details")))
     ]
     footer += more
+    shown = [(word, _cut(word, text)) for word, text in footer]
+    if whole and shown != footer:
+        shown.append(("note", whole))
+    footer = shown
     if fields.get("hint"):
         footer.append(("hint", str(fields["hint"])))
     page = next(filter(has_page, _codes(fields)), None)
     if page:
         footer.append(("explain", f"sexplang explain {page}"))
     return "\n".join(lines + _footer(footer, width, paint))
+
+
+def _cut(word: str, text: str) -> str:
+    """Return the text of a note without the ends of long lines, and a detail of two full lines."""
+    if word not in ("detail", "values"):
+        return text
+    text = "\n".join([_shorten(line, LINE) for line in text.split("\n")])
+    return _shorten(text, 2 * LINE) if word == "detail" else text
+
+
+def _shorten(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _codes(fields: dict[str, Any]) -> Iterator[str]:
@@ -171,18 +207,34 @@ def _library(span: Any) -> Iterator[str]:
         yield span["library"]
 
 
-def _details(details: Any) -> Iterator[str]:
-    """Yield a line for each detail that is short enough to read."""
+def _details(details: Any, message: str) -> Iterator[str]:
+    """Yield a text for each detail; a long value is abbreviated. What the message or an earlier
+    repair says of a reply is not said again."""
     if isinstance(details, Record):
         details = details.fields
     if not isinstance(details, dict):
         return
     for key, value in details.items():
+        if isinstance(value, tuple):
+            if key == "violations" and all(str(each) in message for each in value):
+                continue
+            if key == "repairs":
+                value = _without_repetition(value, message)
         if value is None or value in ((), "") or value == {} or _are_errors(value):
             continue
         long = text_size(value, LONGEST) > LONGEST
         text = value if isinstance(value, str) else abbreviate(value) if long else to_source(value)
-        yield f"{key}: {text if len(text) <= 400 else text[:399] + '…'}"
+        yield f"{key}: {text}"
+
+
+def _without_repetition(repairs: tuple[Any, ...], said: str) -> tuple[str, ...]:
+    """Return the repairs, and those that repeat a complaint without it."""
+    shown: list[str] = []
+    for repair in map(str, repairs):
+        word, _, complaint = repair.partition(": ")
+        shown.append(word if complaint and complaint in said else repair)
+        said += f"\n{complaint}"
+    return tuple(shown)
 
 
 def _list_suppressed(details: Any) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from sexplang.runtime.files.file_reader import list_files, locate, read_file
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal
-from sexplang.terms.diagnostic import Diagnostic, Diagnostics
+from sexplang.terms.diagnostic import IN_PYTHON, Diagnostic, Diagnostics
 from sexplang.terms.source import Source
 from sexplang.terms.values.value import Fault
 
@@ -68,8 +68,7 @@ def _check_permission(whole: str, permissions: Permissions) -> None:
         raise Fault(
             "import-denied",
             str(refusal.error.fields["message"]),
-            hint=f"permit it: --allow-read {quote(whole)}, or in Python "
-            f"Permissions(read=[{whole!r}])",
+            hint=f"permit it: --allow-read {quote(whole)}{IN_PYTHON}Permissions(read=[{whole!r}])",
         ) from None
 
 

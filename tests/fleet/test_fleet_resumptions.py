@@ -5,12 +5,22 @@ import threading
 
 import pytest
 from support.carried_runs import NoEngine, drive_carried, looking_worker
+from support.kill_trials import read_bill, run_arguments
 from support.killed_runs import in_child
 
 import sexplang
 from sexplang.runtime.fleet import Leaf
-from sexplang.runtime.fleet.leaves import claim_leaf, find_kept, settle_leaf
+from sexplang.runtime.fleet.leaves import (
+    ClaimedLeaf,
+    claim_leaf,
+    find_kept,
+    keep_late,
+    list_late,
+    settle_leaf,
+)
 from sexplang.runtime.journal.run_store import open_store
+from sexplang.runtime.journal.stored_journal import read_rows
+from sexplang.terms.effect import Request
 
 TEXT = '[(tool "look" {n: 1}) (par (tool "look" {n: 2}) (tool "look" {n: 3}))]'
 
@@ -152,3 +162,26 @@ def test_a_branch_that_is_cut_ends_its_leaf(path):
             threading.Event().wait(0.02)
 
     assert [2, 3] == list(value) and [1] == ended
+
+
+def test_what_was_performed_in_vain_is_in_the_bill(tmp_path):
+    """As what may have been paid beside the run."""
+    say = '(defatom say (params n) (instructions "Say {{n}}") (model "gpt-4o-mini"))'
+    text = f"{say} [(say 1) (say 2)]"
+    given = run_arguments(tmp_path)
+    sexplang.run(text, run_id="r", **given)
+    _, before = read_bill(text, tmp_path)
+    store = open_store(str(given["store"]))
+    run = store.find("r")
+    row = next(each for each in read_rows(store, run, whole=True).rows if each.operation == "model")
+    asked = Request(row.id, row.operation, row.arguments)
+    leaf = ClaimedLeaf(run.n, "r", asked, "model:m", 1, "safe", None)
+    for _ in range(2):
+        keep_late(store.db, leaf, "slow", (row.reply, False, 1))
+    (late,) = list_late(store.db, run)
+    store.close()
+    _, after = read_bill(text, tmp_path)
+
+    assert ("gpt-4o-mini", row.usage) == (late["model"], late["usage"])
+    assert (0, 1) == (before.doubtful_calls, after.doubtful_calls)
+    assert after.doubtful_usd > 0 and before.of_rows == after.of_rows

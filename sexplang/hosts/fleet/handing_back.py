@@ -33,6 +33,10 @@ class Gate:
     def append(self, row: Row) -> None:
         self._begun.discard(row.id)
 
+    @property
+    def may_wait(self) -> bool:
+        return True
+
     def begin(self, terms: Terms) -> None:
         """A gate keeps nothing."""
 

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 SLICE = 0.005
 """Seconds for requests that do not wait, before the event loop gets its turn."""
 
+REST = 0.03
+"""Seconds for which the commit of replies waits that can be had again."""
+
 WATCH_INTERVAL = 0.05
 """Seconds between two looks of an event loop at the presses of Ctrl-C."""
 
@@ -202,6 +205,7 @@ async def _loop(run: Run) -> None:
 
     async with anyio.create_task_group() as group:
         since = monotonic()
+        due: float | None = None
         while not run.ended:
             moved = run.step()
             for id in run.withdrawn:
@@ -215,6 +219,16 @@ async def _loop(run: Run) -> None:
             if run.ended:
                 break
             if not moved:
+                if run.journal.may_wait:
+                    due = due or monotonic() + REST
+                    with anyio.move_on_after(due - monotonic()):
+                        await arrived.wait()
+                    if arrived.is_set():
+                        arrived = anyio.Event()
+                    since = monotonic()
+                    if since < due:
+                        continue
+                due = None
                 if not run.commit() or run.is_parked:
                     break
                 await arrived.wait()

@@ -3,11 +3,13 @@
 An engine knows ids and times alone. What is to be done stands in the journal.
 """
 
-from asyncio import Event
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sexplang.terms.classes.node import field, frozen
+
+if TYPE_CHECKING:
+    from asyncio import Event
 
 
 @frozen
@@ -48,6 +50,12 @@ Later = float | None
 meanwhile."""
 
 
+def _make_event() -> "Event":
+    from asyncio import Event  # a command without a fleet starts without it
+
+    return Event()
+
+
 @frozen
 class Work:
     """What a worker does for an engine."""
@@ -66,7 +74,7 @@ class Work:
     """Seconds for what is under way when the worker is told to stop."""
     once: bool = False
     """Whether it ends when nothing is to be done."""
-    stop: Event = field(factory=Event)
+    stop: "Event" = field(factory=_make_event)
     """Set from outside: nothing new is claimed."""
 
 

@@ -6,6 +6,7 @@ go by the clock of the database. Law: a leaf that another process had begun is p
 as its operation says (`Decision`).
 """
 
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -22,7 +23,8 @@ from sexplang.terms.json.tagged import dump, load, pack, unpack
 from sexplang.terms.values.value import Value
 
 SETTLED = "sexplang_settled"
-"""The channel on which settled leaves are told: `RUN REQUEST`, with the number of the run."""
+"""The channel on which settled leaves are told: `RUN REQUEST REPLY`, with the number of the run,
+and with the reply if it is short."""
 
 Reply = tuple[Value, bool, int]
 """A value or an error, whether it is an error, and the number of attempts."""
@@ -212,13 +214,14 @@ def settle_leaf(db: Database, leaf: ClaimedLeaf, worker: str, reply: Reply) -> b
     told = {"error" if failed else "reply": pack(value), "attempts": attempts}
     where = leaf.run, leaf.request.id
     is_ours = "run = ? and request = ? and attempt = ?"
-    words = "cast(run as text) || ' ' || request"
+    words = "cast(run as text) || ' ' || request || ' ' || cast(? as text)"
+    data = _shrink(told)
     with db.explain():
         settled = db.execute(
             f"update leaves set reply = ?, settled = {db.clock}, settler = ? "
             f"where {is_ours} and settled is null and delivered is null "
             f"returning run, {db.tell(SETTLED, words)}",
-            (_shrink(told), worker, *where, leaf.attempt),
+            (data, worker, *where, leaf.attempt, *([_encode_notice(data)] if db.tells else [])),
         ).fetchone()
         if settled is not None:
             return True
@@ -229,6 +232,21 @@ def settle_leaf(db: Database, leaf: ClaimedLeaf, worker: str, reply: Reply) -> b
             return True
         keep_late(db, leaf, worker, reply)
     return False
+
+
+def _encode_notice(data: bytes) -> str:
+    """Return a reply as text, if a notice has room for it."""
+    return b64encode(data).decode() if len(data) <= _MOST_BYTES else ""
+
+
+_MOST_BYTES = 5000
+"""The size of a reply that is told together with the notice. PostgreSQL's has 8,000 bytes."""
+
+
+def read_notice(words: str) -> tuple[tuple[int, str], Reply | None]:
+    """Return the run and the request of a notice, and the reply if it has it."""
+    run, request, data = words.split(" ")
+    return (int(run), request), _read_reply(b64decode(data)) if data else None
 
 
 def keep_late(db: Database, leaf: ClaimedLeaf, worker: str, reply: Reply) -> None:

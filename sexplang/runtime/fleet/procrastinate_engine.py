@@ -149,6 +149,7 @@ class _Claims:
     app: "App"
     places: int
     work: Work
+    rings: set[tuple[str, int]] = field(factory=set)
     is_idle: bool = True
     """Whether nothing was claimed since the last look."""
 
@@ -266,6 +267,25 @@ class _Claims:
             raise
         if later is not None:
             await self._offer(_leaf_job(leaf), later)
+            self._ring_at(leaf.queue, later)
+
+    def _ring_at(self, queue: str, later: float) -> None:
+        """Let the workers of a queue look in so many seconds, when a job is due: they would look
+        after POLL. Ten times a second at most."""
+        loop = asyncio.get_running_loop()
+        tick = int((loop.time() + later) / _TICK) + 1
+        if (queue, tick) not in self.rings:
+            self.rings.add((queue, tick))
+            loop.call_at(tick * _TICK, lambda: loop.create_task(self._ring(queue, tick)))
+
+    async def _ring(self, queue: str, tick: int) -> None:
+        self.rings.discard((queue, tick))
+        with suppress(*_errors()):
+            await self.app.connector.execute_query_async(
+                "select pg_notify('procrastinate_queue_v1#' || %(queue)s, "
+                """'{"type": "job_inserted", "job_id": 0}')""",
+                queue=queue,
+            )
 
     async def _take_wake(self, run: str) -> bool:
         taken = await self.app.connector.execute_query_all_async(
@@ -285,6 +305,9 @@ class _Claims:
             later=later,
         )
 
+
+_TICK = 0.1
+"""Seconds between two moments at which workers are told that a job is due."""
 
 _FIELDS = ("queue", "task", "priority", "lock", "queueing_lock", "args", "at")
 

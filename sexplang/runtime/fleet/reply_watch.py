@@ -13,7 +13,7 @@ from contextlib import suppress
 from threading import Lock, Thread
 from time import monotonic, sleep
 
-from sexplang.runtime.fleet.leaves import SETTLED, Reply, find_replies
+from sexplang.runtime.fleet.leaves import SETTLED, Reply, find_replies, read_notice
 from sexplang.runtime.journal.databases import Database
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import define, field
@@ -36,6 +36,8 @@ class ReplyWatch:
     """Return a connection of its own."""
     lease: float = 30.0
     _expected: "dict[Key, Future[Reply]]" = field(factory=dict)
+    _names: set[str] = field(factory=set)
+    """The same keys, as notices name them."""
     _news: "deque[Key]" = field(factory=deque)
     """What is to be looked for now."""
     _lock: Lock = field(factory=Lock)
@@ -51,6 +53,7 @@ class ReplyWatch:
             is_known = future is not None
             if future is None:
                 future = self._expected[key] = Future()
+                self._names.add(_name(key))
             if self._thread is None:
                 self._bell = os.pipe()
                 os.set_blocking(self._bell[1], False)
@@ -65,6 +68,7 @@ class ReplyWatch:
         """Wait for a reply no more."""
         with self._lock:
             self._expected.pop(key, None)
+            self._names.discard(_name(key))
 
     def close(self) -> None:
         """End the thread."""
@@ -119,9 +123,12 @@ class ReplyWatch:
             self._deliver(db, keys)
 
     def _take(self, words: str) -> None:
-        run, _, request = words.partition(" ")
-        key = int(run), request
-        if key in self._expected:  # others wait for theirs
+        if words.rpartition(" ")[0] not in self._names:  # others wait for theirs
+            return
+        key, reply = read_notice(words)
+        if reply is not None:
+            self._give(key, reply)
+        else:
             self._news.append(key)
             self._ring()
 
@@ -129,7 +136,16 @@ class ReplyWatch:
         if not keys:
             return
         for key, reply in find_replies(db, keys).items():
-            with self._lock:
-                future = self._expected.pop(key, None)
-            if future is not None and future.set_running_or_notify_cancel():
-                future.set_result(reply)
+            self._give(key, reply)
+
+    def _give(self, key: Key, reply: Reply) -> None:
+        with self._lock:
+            future = self._expected.pop(key, None)
+            self._names.discard(_name(key))
+        if future is not None and future.set_running_or_notify_cancel():
+            future.set_result(reply)
+
+
+def _name(key: Key) -> str:
+    """Return how a notice names a leaf."""
+    return f"{key[0]} {key[1]}"

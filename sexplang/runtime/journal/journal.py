@@ -30,6 +30,10 @@ class Storage(Protocol):
     def commit(self) -> None:
         """Make durable what was added and intended. Raises Refusal."""
 
+    @property
+    def may_wait(self) -> bool:
+        """Whether all that is not committed can be had again, so that a commit may wait."""
+
     def snap(self, outcome: Any, clock: float) -> None:
         """Keep the outcome after all rows, if that makes a resumption quicker."""
 
@@ -54,6 +58,9 @@ class Carrier(Protocol):
 
     def intend(self, requests: Sequence[Request]) -> None:
         """Take requests that are about to begin."""
+
+    def is_carried(self, id: str) -> bool:
+        """Whether another process performs a request, and keeps its reply."""
 
     def append(self, row: Row) -> None:
         """Take a row."""
@@ -117,6 +124,11 @@ class Journal:
         """Make durable what was appended and intended. Raises Refusal."""
         for each in self.storages:
             each.commit()
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether a commit of what is new may wait a little."""
+        return bool(self.storages) and all(each.may_wait for each in self.storages)
 
     def snap(self, outcome: Any, clock: float) -> None:
         """Keep the outcome, which follows from the rows."""

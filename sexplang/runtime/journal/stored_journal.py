@@ -100,6 +100,8 @@ class StoredJournal:
     _is_worth: bool = False
     """Whether something was begun that is worth keeping."""
     _lines: list[str] = field(factory=list)
+    _has_own: bool = False
+    """Whether the lines have more than replies that other processes keep too."""
     _blobs: BlobWriter = field(factory=BlobWriter)
     _since: float = field(factory=thread_time)
     _cost: float = 0.0
@@ -128,6 +130,7 @@ class StoredJournal:
     def append(self, row: Row) -> None:
         if row.operation == CANCEL:  # a resumption goes on before it
             self.freeze = None
+        has_own = self._has_own or not self._is_kept_elsewhere(row)
         if self.carrier is not None:
             self.carrier.append(row)
         arguments = pack(row.arguments)
@@ -145,6 +148,7 @@ class StoredJournal:
                 "clock": row.clock,
             }
         )
+        self._has_own = has_own
         if row.operation != ATTEMPT:
             self.open.pop(row.id, None)
             self.pauses.pop(row.id, None)
@@ -210,8 +214,13 @@ class StoredJournal:
             self._fail(refusal)
             return
         self._lines.clear()
+        self._has_own = False
         self._blobs.new.clear()
         self.seq, self.before = self.seq + 1, checksum
+
+    @property
+    def may_wait(self) -> bool:
+        return bool(self._lines) and not self._has_own
 
     def keep(self) -> None:
         """Commit also what is worth little. Raises Refusal."""
@@ -333,7 +342,12 @@ class StoredJournal:
         """Return the replies and tokens as SQLite's integers. A server may report any count."""
         return self.replies, min(self.tokens, _GREATEST)
 
+    def _is_kept_elsewhere(self, row: Row) -> bool:
+        is_reply = row.operation not in NO_REPLIES
+        return is_reply and self.carrier is not None and self.carrier.is_carried(row.id)
+
     def _add(self, data: dict[str, Any]) -> None:
+        self._has_own = True
         if not self.is_off:
             self._lines.append(dump(redact(data)))
 

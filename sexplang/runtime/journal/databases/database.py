@@ -34,6 +34,10 @@ class Database(Protocol):
     def clock(self) -> str:
         """The expression for the time by the clock of the database, in seconds since the epoch."""
 
+    @property
+    def tells(self) -> bool:
+        """Whether it can tell what has happened to those who listen."""
+
     def tell(self, channel: str, words: str) -> str:
         """Return the expression that tells those who listen on a channel, as a part of the
         statement. `words` is an expression too."""

@@ -66,6 +66,10 @@ class Server:
     def clock(self) -> str:
         return "extract(epoch from clock_timestamp())::double precision"
 
+    @property
+    def tells(self) -> bool:
+        return True
+
     def tell(self, channel: str, words: str) -> str:
         return f"pg_notify('{channel}', {words})"
 

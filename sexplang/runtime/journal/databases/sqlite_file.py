@@ -60,6 +60,10 @@ class SqliteFile:
     def clock(self) -> str:
         return "(julianday('now') - 2440587.5) * 86400.0"
 
+    @property
+    def tells(self) -> bool:
+        return False
+
     def tell(self, channel: str, words: str) -> str:
         return "null"
 

@@ -152,7 +152,7 @@ def answer_run(
         try:
             question = answer_question(store, store.find(id), read, request)
             left = len(_list_open(store, store.find(question.run)))
-            how = store.resume_command(store.find(question.run))
+            how = store.explain_command(store.find(question.run))
             is_ours = "--as-recorded" not in how
         finally:
             store.close()

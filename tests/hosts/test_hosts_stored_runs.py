@@ -133,7 +133,8 @@ def test_a_store_of_another_person_grants_nothing(folder):
     asked = command(folder, "runs", "resume", id, *given, **other)
     assert 2 == asked.returncode
     typed = f"sexplang runs resume {id} --store {folder}/runs.db --as-recorded"
-    assert typed in command(folder, "runs", "show", id, *given[:2], **other).stdout
+    shown = command(folder, "runs", "show", id, *given[:2], **other).stdout
+    assert f"{typed} (--as-recorded, because this store is not your own)\n" in shown
     doubt = command(folder, "runs", "resume", id, *given[:2], "--as-recorded", **other)
     assert f"{typed} --again 1" in doubt.stderr
     assert "was begun with: sexplang run p.sexp --allow-run sh" in asked.stderr

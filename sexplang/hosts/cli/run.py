@@ -530,7 +530,7 @@ def _find_resumption(
             f"run {run.id} is kept, and a resumption has the same permissions and budget; "
             "to give more, run the command again, with --cache for the replies of models"
         )
-    how = draw_hidden(store.resume_command(run))
+    how = draw_hidden(store.explain_command(run))
     return f"run {run.id} is kept; when the cause is mended, go on with: {how}"
 
 

@@ -318,16 +318,22 @@ def mismatch(
     """Return the refusal of a request that no entry of the script matches; it shows the request."""
     last = last_message(payload)
     name = f"`{task}`" if task else "a call outside any task"
+    hint = (
+        "add a reply to the list, which each task reads from its beginning, or write rules: "
+        '[{"task": "t", "contains": "words of the request", "reply": "r"}]'
+    )
     if script and isinstance(script[0], Rule):
         why = "none of its rules fits"
+        if is_embedding(payload):
+            why = "the request is for embeddings, and none of its rules with `embeddings` fits"
+            hint = 'add a rule with embeddings: {"reply": {"embeddings": 64}}'
     else:
         replies = "1 reply" if len(script) == 1 else f"{len(script)} replies"
         why = f"it has {replies}, and this is call {taken[task]} of {name}"
     return refuse(
         "script-mismatch",
         f"{path} has no reply for {name}: {why}. The last message was: {last}",
-        hint="add a reply to the list, which each task reads from its beginning, or write rules: "
-        '[{"task": "t", "contains": "words of the request", "reply": "r"}]',
+        hint=hint,
         task=task,
         system=_short(_texts(payload.get("system"))),
         last_message=last,

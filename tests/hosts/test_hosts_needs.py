@@ -1,0 +1,51 @@
+"""`run` names the permissions that a program may need and does not have, before a model is paid."""
+
+import pytest
+from support.command import sexplang
+
+TASK = '(defatom kind (params (text string)) (instructions "What is {{text}}?"))\n'
+SAVES = '(write-file "out.csv" (kind "a"))'
+RUNS = '(bind done (run-script "true" [])) (kind done.stdout)'
+READS = '(kind (read-file "../style.md"))'
+ASKS = '(define-effect (approve what) "Asks.") (kind (approve 1))'
+
+
+def ran(folder, text, *options, name="sub/p.sexp"):
+    (folder / "sub").mkdir(exist_ok=True)
+    (folder / name).write_text(text)
+    (folder / "r.json").write_text('["one"]')
+    words = ["run", name, "--model", "scripted:r.json", "--no-record", *options]
+    return sexplang(*words, cwd=folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "missing", "given"),
+    [
+        (SAVES, "--allow-write sub/out.csv", ["--allow-write", "sub"]),
+        (SAVES, "--allow-write sub/out.csv", ["--allow-write", "sub/out.csv"]),
+        (RUNS, "--allow-run true", ["--allow-run", "true"]),
+        (READS, "--allow-read style.md", ["--allow-read", "."]),
+        (SAVES + RUNS, "--allow-write sub/out.csv, --allow-run true", None),
+        (ASKS, "--pause approve", None),
+    ],
+)
+def test_a_missing_permission_is_named_before_the_first_request(tmp_path, text, missing, given):
+    (tmp_path / "style.md").write_text("plain")
+    said = ran(tmp_path, TASK + text).stderr.splitlines()
+    assert f"note: it may need {missing}" == said[0]
+    assert 1 == sum(line.startswith("note: it may") for line in said)
+    assert "it may need" not in ran(tmp_path, TASK + text, "--quiet").stderr
+    if given is not None:
+        assert "it may need" not in ran(tmp_path, TASK + text, *given).stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TASK + '(kind (read-file "p.sexp"))',
+        TASK + f"(handle {SAVES} ((write-file path text) resume (resume nil)))",
+        '(write-file "out.csv" "a")',
+    ],
+)
+def test_nothing_is_said_of_what_needs_nothing_or_has_no_task(tmp_path, text):
+    assert "it may need" not in ran(tmp_path, text).stderr

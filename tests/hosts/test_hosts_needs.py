@@ -1,4 +1,4 @@
-"""`run` names the permissions that a program may need and does not have, before a model is paid."""
+"""`run` names what a program may need and does not have, before a model is paid."""
 
 import pytest
 from support.command import sexplang
@@ -49,3 +49,18 @@ def test_a_missing_permission_is_named_before_the_first_request(tmp_path, text, 
 )
 def test_nothing_is_said_of_what_needs_nothing_or_has_no_task(tmp_path, text):
     assert "it may need" not in ran(tmp_path, text).stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("locl", "did you mean `local`?"),
+        ("banana", "name one: --model local, --model anthropic:ID, --model openai:ID, "),
+    ],
+)
+def test_a_misspelt_model_is_corrected_and_a_list_is_short(tmp_path, name, hint):
+    (tmp_path / "p.sexp").write_text(TASK + '(kind "a")')
+    said = sexplang("run", "p.sexp", "--model", name, "--no-record", cwd=tmp_path).stderr
+    (line,) = [line for line in said.splitlines() if "hint: " in line]
+    assert hint in line and len(line) < 220
+    assert ("sexplang doctor" in line) == (name == "banana")

@@ -51,8 +51,9 @@ MODEL_CHOICES = (
 
 
 _SHORT_CHOICES = (
-    "name one: --model local, --model anthropic:ID, --model openai:ID, --model http://HOST:PORT#NAME, "
-    "--model scripted:FILE; `sexplang doctor` shows which are ready, and chapter 8c lists all"
+    "name one: --model local, --model anthropic:ID, --model openai:ID, "
+    "--model http://HOST:PORT#NAME, --model scripted:FILE; `sexplang doctor` shows which are "
+    "ready, and chapter 8c lists all"
 )
 
 

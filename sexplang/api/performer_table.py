@@ -135,8 +135,8 @@ def whole_reply(reply: Any, request: Request, name: str = "function") -> Any:
 
         raise refuse(
             "bad-script",
-            f"the function `{name}` returned {abbreviate(value_of(said))}: return the reply as text "
-            '(json.dumps(…)) or {"text": …}',
+            f"the function `{name}` returned {abbreviate(value_of(said))}: "
+            'return the reply as text (json.dumps(…)) or {"text": …}',
         )
     if isinstance(said, dict) and "stop_reason" in said:
         if said.get("usage") is not None:

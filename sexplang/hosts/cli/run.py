@@ -544,7 +544,8 @@ def _find_resumption(
             "to give more, run the command again, with --cache for the replies of models"
         )
     how = draw_hidden(store.resume_command(run))
-    return f"run {run.id} is kept; when the cause is mended, go on with: {how}"
+    words = f"run {run.id} is kept; when the cause is mended, go on with: {how}"
+    return f"{words} (edited the program? add --accept-changes)"
 
 
 def _list_input_files(settings: Settings, program: Program) -> tuple[str, ...]:

@@ -64,3 +64,27 @@ def test_a_misspelt_model_is_corrected_and_a_list_is_short(tmp_path, name, hint)
     (line,) = [line for line in said.splitlines() if "hint: " in line]
     assert hint in line and len(line) < 220
     assert ("sexplang doctor" in line) == (name == "banana")
+
+
+@pytest.mark.parametrize(
+    ("type", "sample"),
+    [
+        ("[string]", """'["a", "b"]'"""),
+        ("[integer]", "'[1, 2]'"),
+        ("[{a: integer}]", """'[{"a": 1}]'"""),
+        ("list", """'["a", "b"]'"""),
+        ("json", """'{"a": 1}'"""),
+    ],
+)
+@pytest.mark.parametrize("given", [[], ["texts=true"], ["texts=[oops"]])
+def test_the_hint_of_an_input_is_of_its_type(tmp_path, type, sample, given):
+    (tmp_path / "p.sexp").write_text(f"(define-input texts type: {type}) texts")
+    said = sexplang("run", "p.sexp", *given, cwd=tmp_path).stderr
+    assert f"texts={sample}" in said or (type, given) == ("json", ["texts=true"])
+
+
+def test_a_failed_run_says_how_to_go_on_with_an_edited_program(tmp_path):
+    (tmp_path / "p.sexp").write_text(TASK + '(bind x (kind "a")) (first [])')
+    (tmp_path / "r.json").write_text('["one"]')
+    words = ["run", "p.sexp", "--model", "scripted:r.json", "--store", "runs.db"]
+    assert "(edited the program? add --accept-changes)" in sexplang(*words, cwd=tmp_path).stderr

@@ -1,14 +1,14 @@
 """`sexplang check`: files to diagnostics, effects and bounds, without running anything."""
 
-import os
 import sys
 from shlex import quote
 from typing import Any
 
 from sexplang.hosts.cli.guard import DONE
+from sexplang.hosts.cli.needs import needs_as_typed
 from sexplang.hosts.cli.programs import build_program
 from sexplang.hosts.settings.path_arguments import folder_of, source_at, status_of
-from sexplang.terms.classes.node import evolve, frozen
+from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.model.roles import is_id
 
@@ -24,7 +24,7 @@ class FileReport:
     def plain(self) -> dict[str, Any]:
         known: dict[str, Any] = {"effects": [], "calls": None, "needs": [], "models": []}
         if self.report is not None:
-            needs = _needs(self.report, self.file)
+            needs = needs_as_typed(self.report.needs, self.file)
             known = {**self.report.plain(), "needs": [need.plain() for need in needs]}
         return {**known, "findings": [finding.plain() for finding in self.findings]}
 
@@ -88,7 +88,7 @@ def _tell(one: FileReport, effects: bool, asked: bool) -> None:
     report = one.report
     if report is None:
         return
-    said = [str(need) for need in _needs(report, one.file)]
+    said = [str(need) for need in needs_as_typed(report.needs, one.file)]
     said += [
         f"names the model {name}: set it with --model {quote(name)}=MODEL"
         for name in report.models
@@ -104,33 +104,6 @@ def _tell(one: FileReport, effects: bool, asked: bool) -> None:
         print(f"{draw_hidden(one.file)}: {draw_hidden(words)}", flush=True)
     for row in report.effects if effects else ():
         print(f"  {draw_hidden(str(row))}", flush=True)
-
-
-def _needs(report: Any, file: str) -> list[Any]:
-    """Return the permissions that a program needs, as typed here: its paths begin in its folder."""
-    needs = [need for need in report.needs if not _is_given(need, file)]
-    if file == "-":
-        return needs
-    folder = os.path.dirname(file)
-    return [
-        evolve(need, name=os.path.normpath(os.path.join(folder, need.name)))
-        if need.option in ("--allow-read", "--allow-write")
-        else need
-        for need in needs
-    ]
-
-
-def _is_given(need: Any, file: str) -> bool:
-    """Return whether a need is granted anyway: a file in the program's folder."""
-    if need.option != "--allow-read":
-        return False
-    return os.path.isabs(need.name) and _is_below(need.name, folder_of(file))
-
-
-def _is_below(path: str, folder: str) -> bool:
-    """Return whether a path leads into a folder, by names that need no permission of their own."""
-    names = os.path.relpath(path, folder).split(os.sep)
-    return not any(name.startswith(".") and name != "." for name in names)
 
 
 def _show(found: list[Diagnostic], files: tuple[str, ...]) -> None:

@@ -159,11 +159,23 @@ def _rule(item: dict[str, Any], path: str, at: int) -> Rule:
         if value is not None and type(value) is not _RULE[key]:
             raise refuse_script(path, f"item {at}: `{key}` is not a {_RULE[key].__name__}", at)
     reply = item["reply"]
+    if isinstance(reply, (dict, list)) and not is_reply(reply):
+        reply = json.dumps(reply, ensure_ascii=False)
     if "usage" in item:
         body = reply if isinstance(reply, dict) else {_kind(reply): reply}
         reply = {**body, "usage": item["usage"]}
     _check_reply(reply, path, at)
     return Rule(reply, item.get("task"), item.get("contains"), item.get("times"))
+
+
+def is_reply(said: Any) -> bool:
+    """Return whether data has the form of a reply: a text, blocks, or a table with a key of one.
+    Other data is what a model would write as JSON."""
+    if isinstance(said, dict):
+        return any(key in said for key in (*_SAYS, "usage", "stop_reason"))
+    if isinstance(said, list):
+        return all(isinstance(block, dict) and "type" in block for block in said)
+    return isinstance(said, str)
 
 
 def _kind(reply: Any) -> str:

@@ -3,7 +3,7 @@
 
 (define _MOST 1000000)  ; calls side by side
 
-; Calls `f` until it gives a value, `times` times at most. `on:` says which errors are worth another
+; Retries what fails: calls `f` until it gives a value, `times` times at most. `on:` says which errors are worth another
 ; attempt: a word, a list of words, or a function of the error; without it all are. `backoff:` is the
 ; seconds to wait, doubled each time, or a function of how often it has failed; with `jitter: true` it
 ; waits a random part of them. The last attempt is a plain call: its error is the error of the whole.
@@ -52,8 +52,8 @@
 
 (define-effect (_won value))
 
-; Calls `f`, and once more each `after` seconds while nothing has come, `n` times at most; gives the
-; first value and cancels the others. Where all have failed, the first one's error counts.
+; Asks again while an answer is slow: calls `f`, and once more each `after` seconds, `n` times at most;
+; gives the first value and cancels the others. Where all have failed, the first one's error counts.
 (define (hedge f (after 1) (n 2))
   (_check "hedge" f "n" n _MOST)
   (unless (and (number? after) (>= after 0))
@@ -74,8 +74,8 @@
     ({value: value} value)
     ({error: err} (raise err))))
 
-; Calls `f` `n` times side by side, `limit:` of them at a time, and gives the answer that more than
-; half of them give; where there is none it raises `no-majority`. `by:` makes of an answer what is
+; The answer of a majority: calls `f` `n` times side by side, `limit:` of them at a time, and gives the
+; answer that more than half of them give; where there is none it raises `no-majority`. `by:` makes of an answer what is
 ; compared: of a text what it is without the white space around it, else the answer itself. Those that
 ; fail are counted among the n, but for no answer.
 (define (vote f (n 3) (by _answer) (limit nil))

@@ -2,8 +2,8 @@
 ;
 ; A score is a number, or true and false, which are 1 and 0. Chapter 10 has examples.
 
-; Calls `(f row)` for each row of a data set, and `(score value row)` for what it gives; `limit` rows
-; at a time. Gives `{score count failed rows}`: the mean of the scores, and for each row `{row value
+; Scores `f` on the rows of a data set: calls `(f row)`, then `(score value row)` for its value, `limit`
+; rows at a time. Gives `{score count failed rows}`: the mean of the scores, and for each row `{row value
 ; score error}`. A row that fails has the score 0 and the message of its error.
 (define (evaluate f rows score (limit 8))
   (_check-calls limit)
@@ -42,7 +42,7 @@
             error: each.error}))
        report.rows))
 
-; Calls `f`, a function without parameters, `n` times, side by side; gives the value with the
+; The best of `n` calls of `f`, a function without parameters, made side by side: the value with the
 ; greatest `(score value)`, of equal ones the first. What fails does not count; where all fail, the
 ; first error is raised.
 (define (best-of f score (n 3))
@@ -53,8 +53,8 @@
   (bind scored (par-map (lambda (each) (put each "score" (_number (score each.value)))) good))
   (get (max-by (lambda (each) each.score) scored) "value"))
 
-; Calls `(f feedback)` for a draft, with nil at first, until `(judge draft)` gives nil, `times` times
-; at most; what it gives else is the next feedback. Gives the last draft.
+; Writes again until a judge is content: calls `(f feedback)` for a draft, with nil at first, until
+; `(judge draft)` gives nil, `times` times at most; else that is the next feedback. Gives the last draft.
 (define (refine f judge (times 3))
   (_check-calls times)
   (loop ((turn 1) (feedback nil))

@@ -3,10 +3,10 @@
 
 (define _FAILURES ["llm_error" "connection_error" "protocol_error" "no-model" "seconds"])
 
-; Calls `body`, a function without parameters. Where a model fails, the `models` are asked in turn;
-; the last error is raised. `on` are the reasons, or types, of errors after which the next is asked.
-(define (with-fallback models body (on _FAILURES))
-  (handle (body)
+; Asks other models, the `models` in turn, if a model call in `f` fails; the last error is raised.
+; `f` is a function without parameters. `on` are the reasons, or types, of errors after which it does so.
+(define (with-fallback models f (on _FAILURES))
+  (handle (f)
     ((model payload) resume
       (bind answer (_ask-in-turn payload models on))
       (if answer.error
@@ -26,10 +26,10 @@
   (handle {reply: (f)}
     ((error err) failing (begin (abandon failing) {error: err}))))
 
-; Calls `body`, a function without parameters. For each call of a model, `(write payload reply)` is
-; called with what it answers, or with the error: by default that is a line of the log.
-(define (with-log body (write _log-call))
-  (handle (body)
+; Writes a log of the model calls in `f`, a function without parameters: `(write payload reply)` is
+; called after each, with its reply or its error. By default that is a line of the log.
+(define (with-log f (write _log-call))
+  (handle (f)
     ((model payload) resume
       (bind answer (_attempt-call (lambda () (model payload))))
       (write payload (or answer.error answer.reply))
@@ -47,11 +47,11 @@
                    (or reply.usage.input_tokens 0)
                    (or reply.usage.output_tokens 0)))))
 
-; Calls `body`, a function without parameters. A question that was asked before in this run is not
-; asked again, nor while another branch waits for its answer. `(key payload)` is what makes two
-; questions the same: by default all of the payload.
-(define (with-cache body (key identity))
-  (handle (body)
+; Caches the model calls in `f`, a function without parameters: a question that was asked before in
+; this run is not asked again, nor while another branch waits for its answer. `(key payload)` is what
+; makes two questions the same: by default all of the payload.
+(define (with-cache f (key identity))
+  (handle (f)
     ((model payload) resume
       (bind asked (str "model " (sha256 (format "~s" (key payload)))))
       (bind answer (_attempt-call (lambda () (_once asked (lambda () (model payload))))))
@@ -65,8 +65,8 @@
       (put reply "usage" {input_tokens: 0 output_tokens: 0})
       reply))
 
-; The value of `f`, a function without parameters, which is called once for each key, a text, in a
-; run. All branches have the one value, and wait for it where it is not there yet. It is plain data.
+; Calls `f`, a function without parameters, once for each key, a text, in a run, and gives its value.
+; All branches have the one value, and wait for it where it is not there yet. It is plain data.
 ; An error is not kept: the next that asks calls `f` again.
 (define (once key f) (get (_once key f) "value"))
 

@@ -9,8 +9,8 @@
 ; What a conversation had been given, by the names that it has in an error's partial results.
 (define _GIVEN ["said" "subtasks" "artifacts" "subplans" "unfinished"])
 
-; Calls each step with what the one before gave, the first with `input`; gives what the last one
-; gave. A step is a function or a task, or `{id do}`. A task is also given all outputs so far, of which
+; A pipeline: calls each step with what the one before gave, the first with `input`; gives what the last
+; one gave. A step is a function or a task, or `{id do}`. A task is also given all outputs so far, of which
 ; the latest `history:` are kept. An error says in which step it was and what there is.
 (define (sequence steps input (history 20))
   (_check-steps steps history)

@@ -1,6 +1,6 @@
 ; Calling a task with a request's overrides. Inputs are a table of its parameters.
 
-; Calls a task, by itself or by its quoted name, with a table of its `inputs:` and a request's
+; Calls a task with options of this one call: the task or its quoted name, a table of its `inputs:` and
 ; overrides, each in the place of what the template says; gives its TaskResult.
 (define (call-atomic-task task (inputs {}) (file_paths nil) (context_management nil)
           (previous_outputs nil) (subtype nil) (max_depth nil) (model nil) (return_expectations nil)

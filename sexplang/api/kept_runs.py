@@ -11,6 +11,7 @@ from sexplang.api.run_start import Settings
 from sexplang.machine import Failed, Limits, Outcome, Suspended
 from sexplang.runs.durable_run import read_terms_of
 from sexplang.runs.reused_run import Announcement, lock_replaceable, read_replies, reuse
+from sexplang.runs.submitted_run import wake_run
 from sexplang.runtime import Refusal
 from sexplang.runtime.driver.requests import OutputLost, Performer
 from sexplang.runtime.journal.databases import resolve_address
@@ -78,6 +79,7 @@ def answer(
     with _open(store) as kept:
         read = _read(given)
         said: Question = answer_question(kept, kept.find(run_id), lambda _: read, request)
+        wake_run(kept, resolve_address(store), kept.find(said.run))
         return said.plain()
 
 

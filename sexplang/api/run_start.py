@@ -193,6 +193,8 @@ def open_resumed(
     replay: "Mapping[str, Decision] | None",
     given: Settings,
     servers: RunServers,
+    *,
+    carries: bool = False,
 ) -> "Iterator[ResumedRun]":
     """Give a run of a store as its process left it; close the store in the end. Raises Failed."""
     from sexplang.runs.durable_run import resume_run
@@ -213,7 +215,7 @@ def open_resumed(
         kept = open_store(resolve_address(store), must_exist=True)
         try:
             run = kept.find(run_id)
-            yield resume_run(kept, run, program, replay=replay, declared=declared)
+            yield resume_run(kept, run, program, replay=replay, declared=declared, carries=carries)
         finally:
             kept.close()
     except Refusal as refusal:

@@ -4,13 +4,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from time import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sexplang.guards.secrets import KNOWN, redact, redact_text, silence
 from sexplang.machine import Failed, Limits, Outcome, Suspended, advance, state_of
 from sexplang.runs import assembly
 from sexplang.runtime.driver.requests import Performer
 from sexplang.runtime.driver.waits import Paused, continue_waits
+from sexplang.runtime.fleet.leaves import KeptLeaf, find_kept, mark_delivered
 from sexplang.runtime.journal.checksum_chain import KEY as CHECKSUM
 from sexplang.runtime.journal.checksum_chain import add_checksum, read_checksum
 from sexplang.runtime.journal.doubts import (
@@ -49,11 +50,14 @@ from sexplang.terms.effect import Request
 from sexplang.terms.json.tagged import dump, load
 from sexplang.terms.model.roles import Models
 from sexplang.terms.program import Program
-from sexplang.terms.run_terms import RateBook, Terms, read_terms
+from sexplang.terms.run_terms import RateBook, Terms, find_version, read_terms
 from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.text import to_source
 from sexplang.terms.values.value import Fault
+
+if TYPE_CHECKING:
+    from sexplang.runtime.fleet.carried_requests import CarriedRequests
 
 DAYS = 30
 BYTES = 1_000_000_000
@@ -71,6 +75,8 @@ class Keeping:
     command: Mapping[str, Any] = field(factory=dict)
     replaces: str | None = None
     """The id of the run whose changed program this one runs. The caller has locked it."""
+    takes_program: bool = False
+    """Whether it runs the program that the store has of that run."""
     on_opened: Callable[[RunStore, StoredRun], None] | None = None
     """Told the store and the new run when it is there."""
     on_failure: Callable[[Refusal], None] | None = None
@@ -87,13 +93,17 @@ def keep_run(keeping: Keeping) -> StoredJournal:
         assert terms is not None
         store = open_store(keeping.path)
         try:
-            told = dump(redact(terms.plain()) | {"run": keeping.run_id})
-            header = add_checksum(told.encode("utf-8", LONE), b"")[0].decode()
+            header = make_header(terms, keeping.run_id)
             command = json.dumps(redact(dict(keeping.command)))
             with store.explain(), store.transaction():
-                run = store.add_run(keeping.run_id, keeping.project, keeping.name, command, header)
-                if keeping.replaces is not None:
-                    store.replace_run(store.find(keeping.replaces), run)
+                given = keeping.run_id, keeping.project, keeping.name, command, header
+                if keeping.replaces is None:
+                    run = store.add_run(*given)
+                else:
+                    before = store.find(keeping.replaces)
+                    program = before.program if keeping.takes_program else None
+                    run = store.add_run(*given, program=program, priority=before.priority)
+                    store.replace_run(before, run)
             try:
                 prune(store, keeping.days, keeping.bytes)
             except Refusal:
@@ -108,6 +118,31 @@ def keep_run(keeping: Keeping) -> StoredJournal:
         return store, run
 
     return StoredJournal(open_run, freeze_outcome, keeping.on_failure)
+
+
+def make_header(terms: Terms, run_id: str) -> str:
+    """Return the header of a run's journal."""
+    marks = {"run": run_id, "format": FORMAT, "version": terms.version}
+    told = dump(redact(terms.plain()) | marks)
+    return add_checksum(told.encode("utf-8", LONE), b"")[0].decode()
+
+
+def check_format(run: StoredRun) -> None:
+    """Raise a Refusal `newer-run` for a run of a version whose journals this one cannot read."""
+    with suppress(ValueError):  # who reads the header tells it
+        header = load(run.header)
+        if isinstance(header, dict) and header.get("format", 1) > FORMAT:
+            newer = header.get("version") or "a newer one"
+            raise refuse(
+                "newer-run",
+                f"the run {run.id} was begun by another version of sexplang, {newer}, and this "
+                f"one, {find_version() or 'not installed'}, cannot read it",
+                hint="go on with it where that version is installed, or update this one",
+            )
+
+
+FORMAT = 1
+"""The form of headers and rows. A version that reads an older form less well has another one."""
 
 
 def prune(store: RunStore, days: float = DAYS, most: int = BYTES) -> int:
@@ -151,6 +186,8 @@ class ResumedRun:
     _read_rows: Callable[[], StoredRows]
     misfits: tuple[str, ...] = ()
     """A person's words that fit no doubt."""
+    leaves: Mapping[str, KeptLeaf] = field(factory=dict)
+    """Requests that other processes perform or have performed, by id."""
     is_cancelled: bool = False
 
     def cancel(self) -> "ResumedRun":
@@ -170,9 +207,11 @@ class ResumedRun:
                 with suppress(Refusal):  # the script may have an error, or no more replies
                     perform(Request(row.id, row.operation, (plain(row.arguments[0]),)))
 
-    def perform_with(self, performers: Mapping[str, Performer]) -> dict[str, Performer]:
-        """Return performers for the rest of the run: deadlines and sleeps go on, and a request in
-        doubt that is not to be repeated fails."""
+    def perform_with(
+        self, performers: Mapping[str, Performer], carrier: "CarriedRequests | None" = None
+    ) -> dict[str, Performer]:
+        """Return performers for the rest of the run: deadlines and sleeps go on, a request in doubt
+        that is not to be repeated fails, and one that another process performs is waited for."""
         table, never = dict(performers), self._later.never
         never |= {each.request.id for each in self.doubts if each.decision == "never"}
         find_answer = make_answer_finder(self._questions)
@@ -192,7 +231,21 @@ class ResumedRun:
         timers = {id: self.clock - clock for id, (clock, _, _) in self._begun.items()}
         sleeps = {id: max(0.0, now - at) for id, (_, at, _) in self._begun.items()}
         continue_waits(table, timers, sleeps)
-        return table
+        return self._carry(table, carrier)
+
+    def _carry(
+        self, table: dict[str, Performer], carrier: "CarriedRequests | None"
+    ) -> dict[str, Performer]:
+        if carrier is None and self.leaves:
+            from sexplang.runtime.fleet.carried_requests import keep_up
+
+            carrier = keep_up(self.storage.opened[0], self.run, self._later.declared)
+        if carrier is None:
+            return table
+        self.storage.carrier = carrier
+        carrier.failures = self.storage.failures
+        carrier.begin(self.run, self.leaves)
+        return carrier.wrap(table)
 
 
 def _answer_first(perform: Performer, find_answer: Callable[[Request], Any]) -> Performer:
@@ -224,18 +277,21 @@ def resume_run(
     has_tasks: bool = True,
     on_failure: Callable[[Refusal], None] | None = None,
     use_snapshot: bool = True,
+    carries: bool = False,
 ) -> ResumedRun:
     """Return a run of a store as it stood when its process ended. It is locked until the store is
     closed.
 
     `replay` are a person's decisions on requests in doubt, `declared` those of tools and
-    operations. Raises a Refusal: `run-ended`, `not-kept`, `run-busy`, `program-changed`,
+    operations. With `carries` other processes look after the requests that were left to them.
+    Raises a Refusal: `run-ended`, `not-kept`, `run-busy`, `program-changed`,
     `in-doubt`, `bad-store`, `journal-mismatch`.
     """
     if not store.lock(run.id):
         raise refuse_busy(run.id)
     run = store.find(run.id)
     check_not_ended(run, (DONE, CANCELLED, REPLACED))
+    check_format(run)
     if run.state == UNKEPT:
         raise refuse(
             "not-kept",
@@ -260,7 +316,16 @@ def resume_run(
     if not is_same:
         check_questions(store, run, open, outcome)
     requests = outcome.requests if isinstance(outcome, Suspended) else ()
-    doubts = find_doubts(requests, found.open, replay or {}, declared or {})
+    kept_leaves = find_kept(store.db, run)
+    leaves = {
+        each.id: kept_leaves[each.id]
+        for each in requests
+        if each.id in kept_leaves
+        and kept_leaves[each.id].fits(each, found.failures.get(each.id, 0) + 1)
+        and (carries or not kept_leaves[each.id].is_in_doubt)
+    }
+    uncertain = [each for each in requests if each.id not in leaves]
+    doubts = find_doubts(uncertain, found.open, replay or {}, declared or {})
     undecided = [each for each in doubts if each.decision == "ask"]
     asked_for = () if found.cut_off else replay or {}  # a word may be of a doubt that comes later
     misfits = find_misfits([each.request for each in doubts], asked_for)
@@ -287,11 +352,12 @@ def resume_run(
     # A cut without the new state, or the reverse, would be another run.
     with store.explain(), store.transaction():
         storage.commit()
+        mark_delivered(store.db, run, [id for id in kept_leaves if id not in leaves])
         if kept is not None:
             store.db.execute("delete from snapshots where run = ?", (run.n,))
         store.db.execute(
-            "update runs set state = ?, boots = ?, ended = null, error = null, due = null "
-            "where n = ?",
+            "update runs set state = ?, boots = ?, ended = null, error = null, due = null, "
+            "held = null, is_stuck = 0, wish = case when wish = 'cancel' then wish end where n = ?",
             (RUNNING, boot + 1, run.n),
         )
 
@@ -299,7 +365,7 @@ def resume_run(
         return read_rows(store, run, whole=True)
 
     given = outcome, storage, found.clock, found.replies, doubts, found.open
-    return ResumedRun(run, terms, *given, asked, later, read_again, misfits)
+    return ResumedRun(run, terms, *given, asked, later, read_again, misfits, leaves)
 
 
 def _compute_begun(outcome: Outcome, found: StoredRows, asked: set[str]) -> Outcome:

@@ -4,6 +4,7 @@ from sexplang.guards.secrets import silence
 from sexplang.machine import Done, Failed, Outcome, Suspended, advance, state_of
 from sexplang.runs import assembly
 from sexplang.runs.durable_run import read_header
+from sexplang.runtime.fleet.leaves import list_late_doubts
 from sexplang.runtime.journal.fold import find_slice, fold_steps
 from sexplang.runtime.journal.json_lines import record_to
 from sexplang.runtime.journal.rows import CUT
@@ -50,8 +51,9 @@ def export_run(
     try:
         trace = Trace(RecordingSink(journal, run.name, terms.models), run.began, times)
         journal.begin(terms)
-        if found.doubts:
-            journal.note({"doubts": found.doubts})
+        doubts = [*found.doubts, *list_late_doubts(store.db, run)]
+        if doubts:
+            journal.note({"doubts": doubts})
         go_on(outcome)
         for at, after in fold_steps(outcome, rows, slice, slice, go_on):
             row = rows[at]

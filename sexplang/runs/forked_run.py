@@ -61,7 +61,10 @@ def fork_run(store: RunStore, run: StoredRun, replies: int, id: str | None = Non
     header = {name: each for name, each in load(run.header).items() if name != CHECKSUM}
     told = dump(header | {"run": new_id}).encode("utf-8", LONE)
     fork = store.add_run(
-        new_id, run.project, run.name, run.command, add_checksum(told, b"")[0].decode(), run.owner
+        *(new_id, run.project, run.name, run.command, add_checksum(told, b"")[0].decode()),
+        run.owner,
+        program=run.program,
+        priority=run.priority,
     )
 
     def open_run(_: Terms | None) -> tuple[RunStore, StoredRun]:
@@ -196,9 +199,17 @@ IMPORTED = "imported"
 
 
 def _copy(source: RunStore, run: StoredRun, target: RunStore, owner: str | None) -> StoredRun:
-    made = target.add_run(run.id, run.project, run.name, run.command, run.header, owner)
+    made = target.add_run(
+        *(run.id, run.project, run.name, run.command, run.header, owner),
+        program=run.program,
+        priority=run.priority,
+    )
     state: Any = INTERRUPTED if run.state == "running" else run.state
     with target.explain(), target.transaction():
+        texts = source.db.execute("select * from programs where digest = ?", (run.program,))
+        target.db.executemany(
+            "insert into programs values (?, ?) on conflict do nothing", texts.fetchall()
+        )
         for table, columns in _TABLES.items():
             names = ", ".join(columns)
             rows = source.db.execute(f"select {names} from {table} where run = ?", (run.n,))

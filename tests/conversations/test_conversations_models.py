@@ -239,7 +239,7 @@ def test_check_lists_the_roles_that_a_program_names(folder):
     done = command("check", "p.sexp", cwd=folder)
     told = json.loads(command("check", "p.sexp", "--json", cwd=folder).stdout)
 
-    assert "p.sexp: names the model judge: --model judge=MODEL says who that is\n" in done.stdout
+    assert "p.sexp: names the model judge: set it with --model judge=MODEL\n" in done.stdout
     assert ["cheap", "judge", "strong"] == told["files"]["p.sexp"]["models"]
 
 

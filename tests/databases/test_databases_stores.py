@@ -174,14 +174,19 @@ def test_a_newer_version_is_refused(postgres):
 
 
 @pytest.mark.postgres
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_an_older_version_is_brought_to_this_one(postgres, version):
     """The same statements as in a file."""
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute("drop schema if exists sexplang cascade")
         open_store(postgres).close()
         connection.execute("set search_path = sexplang")
-        connection.execute("alter table runs drop column successor")
+        for column in ("program", "priority", "held", "is_stuck", "wish"):
+            connection.execute(f"alter table runs drop column {column}")
+        connection.execute("drop table programs, leaves, late, pressure")
+        connection.execute("drop index runs_by_state")
+        if version < 3:
+            connection.execute("alter table runs drop column successor")
         if version == 1:
             connection.execute("alter table runs drop column due, drop column value")
             connection.execute("drop table questions")
@@ -191,7 +196,7 @@ def test_an_older_version_is_brought_to_this_one(postgres, version):
         store.close()
         found = connection.execute("select version from version").fetchone()
 
-    assert (3,) == found
+    assert (4,) == found
 
 
 @pytest.mark.postgres

@@ -1,11 +1,13 @@
 """`sexplang init` and `sexplang examples`: what they make runs, and nothing is overwritten."""
 
 import json
+import os
 import re
 import shlex
+import subprocess
 
 import pytest
-from support.command import console_blocks, run_line, sexplang
+from support.command import SEXPLANG, console_blocks, run_line, sexplang
 from support.markdown import ROOT
 
 from sexplang.hosts.projects.catalogue import list_examples, list_starters, summarize_readme
@@ -81,13 +83,21 @@ def test_a_kind_runs_with_written_replies(kind, tmp_path):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(660)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_runs_with_the_local_model(kind, tmp_path):
     """The command that `init` says to type asks the real model, and is done or waits."""
     made = sexplang("init", "here", "--from", kind, "--json", cwd=tmp_path)
     _, *words = shlex.split(json.loads(made.stdout)["next"][-1])
-    store = ("--store", "runs.db")
-    done = sexplang(*words, *store, text="", cwd=tmp_path / "here")
+    done = subprocess.run(
+        [*SEXPLANG, *words, "--store", "runs.db"],
+        cwd=tmp_path / "here",
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=600,
+    )
 
     assert (3 if kind == "approval" else 0) == done.returncode, done.stderr
     assert done.stdout.strip() or kind == "approval"
@@ -207,6 +217,14 @@ def test_a_sentence_and_paths_are_read_from_a_readme():
     assert moved == (
         "$ sexplang run a.sexp --from .\nexamples/teapot stays; chapter 5 and [a](a.md)\n"
     )
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_is_listed_in_one_line(name):
+    """The first sentence of its README is short enough to choose by."""
+    text = (ROOT / "examples" / name / "README.md").read_text(encoding="utf-8")
+
+    assert 20 < len(summarize_readme(text)) <= 100
 
 
 def test_what_was_written_before_a_failure_is_taken_away(tmp_path):

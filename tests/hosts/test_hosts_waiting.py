@@ -254,7 +254,7 @@ def test_a_changed_program_replaces_its_run(parked_letter):
     edit(folder, '"sent"', '"posted"')
     edit_again = ("runs", "resume", "old", "--accept-changes", "--yes")
     asked = command(folder, *edit_again)
-    assert (2, True) == (asked.returncode, "--again 2; let it fail: --never 2" in asked.stderr)
+    assert (2, True) == (asked.returncode, "--again 2; to let them fail: --never 2" in asked.stderr)
     done = command(folder, *edit_again, "--again", "2")
     assert 0 == done.returncode, done.stderr
     edit(folder, '"sent"', '"sent"')  # as it was
@@ -339,18 +339,32 @@ def test_an_operation_to_pause_at_is_one_of_the_program(folder):
 def test_a_store_of_an_earlier_version_is_brought_up(parked_letter):
     folder = parked_letter
     with sqlite3.connect(folder / "runs.db") as old:
-        old.executescript("alter table runs drop column successor; pragma user_version = 2;")
+        old.executescript(
+            f"{_FOURTH} alter table runs drop column successor; pragma user_version = 2;"
+        )
     assert 3 == command(folder, "runs", "resume", "old").returncode
     assert 1 == listed(folder)[0]["open"]
     with sqlite3.connect(folder / "runs.db") as older:
         older.executescript(
-            "drop table questions; alter table runs drop column successor; "
+            f"{_FOURTH} drop table questions; alter table runs drop column successor; "
             "alter table runs drop column value; alter table runs drop column due; "
             "pragma user_version = 1;"
         )
     assert 0 == listed(folder)[0]["open"]
     assert 3 == command(folder, "runs", "resume", "old").returncode
     assert 1 == listed(folder)[0]["open"]
+
+
+_FOURTH = (
+    "drop index runs_by_state; drop table programs; drop table leaves; drop table late;"
+    " drop table pressure;"
+) + "".join(
+    [
+        f"alter table runs drop column {column};"
+        for column in ("program", "priority", "held", "is_stuck", "wish")
+    ]
+)
+"""The way back from the fourth version."""
 
 
 def test_a_run_is_replaced_once(parked_letter):

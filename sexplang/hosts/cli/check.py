@@ -90,7 +90,7 @@ def _tell(one: FileReport, effects: bool, asked: bool) -> None:
         return
     said = [str(need) for need in _needs(report, one.file)]
     said += [
-        f"names the model {name}: --model {quote(name)}=MODEL says who that is"
+        f"names the model {name}: set it with --model {quote(name)}=MODEL"
         for name in report.models
         if not is_id(name)
     ]

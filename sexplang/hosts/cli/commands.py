@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE
-from sexplang.hosts.kept_runs.runs_commands import runs, worker
+from sexplang.hosts.fleet.fleet_commands import submit, worker
+from sexplang.hosts.kept_runs.runs_commands import runs
 from sexplang.hosts.settings.run_arguments import (
     INPUT,
     REPL_OPTIONS,
@@ -536,6 +537,7 @@ def _doctor(asks: bool, as_json: bool) -> int:
 
 
 _group.add_command(runs)
+_group.add_command(submit)
 _group.add_command(worker)
 
 

@@ -69,11 +69,6 @@ Examples:
   sexplang runs gc
   sexplang runs gc --days 7 --bytes 100000000"""
 
-_WORKER_EXAMPLES = """\b
-Examples:
-  sexplang worker
-  sexplang worker --once --places 8"""
-
 
 @click.group("runs", short_help="Look at runs, and go on with one that was killed.")
 def runs() -> None:
@@ -260,11 +255,14 @@ def _cancel(
     run_id: str, force: bool, as_recorded: bool, store: str | None, as_json: bool, quiet: bool
 ) -> int:
     """End a run that waits or was interrupted: its `finally` bodies run, and it cannot be resumed
-    any more."""
-    from sexplang.hosts.kept_runs.stored_runs import end, resume
+    any more. A worker does so with a run that was submitted to a server, also while it goes on."""
+    from sexplang.hosts.kept_runs.stored_runs import end, leave_to_worker, resume
 
     if force:
         return end(run_id, store, as_json=as_json)
+    status = leave_to_worker(run_id, store, as_json=as_json)
+    if status is not None:
+        return status
     flags = {"as_recorded": as_recorded, "as_json": as_json, "quiet": quiet, "is_cancelled": True}
     return resume(run_id, store, (), (), **flags)
 
@@ -335,21 +333,3 @@ def _collect(days: float | None, most: int | None, store: str | None, as_json: b
     from sexplang.hosts.kept_runs.run_copies import collect
 
     return collect(days, most, store, as_json=as_json)
-
-
-@click.command("worker", epilog=_WORKER_EXAMPLES, short_help="Go on with runs that are due.")
-@click.option(
-    "--places", type=click.IntRange(1, 64), default=4, metavar="N", help="Runs at a time (4)."
-)
-@click.option("--once", is_flag=True, help="End when no run is ready.")
-@click.option(
-    "--as-recorded", is_flag=True, help="With --store: with the permissions that runs began with."
-)
-@_STORE_OPTION
-@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
-def worker(places: int, once: bool, as_recorded: bool, store: str | None, quiet: bool) -> int:
-    """Go on with runs whose time has come or that have an answer, until Ctrl-C. What a run prints
-    is lost; its value is in `runs show`."""
-    from sexplang.hosts.kept_runs.worker import work
-
-    return work(store, as_recorded=as_recorded, places=places, once=once, quiet=quiet)

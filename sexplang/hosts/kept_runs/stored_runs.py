@@ -18,9 +18,13 @@ from sexplang.hosts.settings.store_options import describe_cost, read_command
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.hosts.terminal.streams import person_at
 from sexplang.machine import Limits
+from sexplang.pipeline.pipeline import build
 from sexplang.runs.durable_run import ResumedRun, resume_run
+from sexplang.runs.program_texts import read_program
 from sexplang.runs.reused_run import lock_replaceable
-from sexplang.runtime.journal.databases import has_store, resolve_address
+from sexplang.runs.submitted_run import wish_cancellation, wish_resumption
+from sexplang.runtime.fleet.leaves import list_carried, list_late, list_late_doubts
+from sexplang.runtime.journal.databases import has_store, is_server, resolve_address
 from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.journal.questions import close_questions, list_questions
 from sexplang.runtime.journal.run_store import (
@@ -51,11 +55,17 @@ if TYPE_CHECKING:
 
 def open_runs(path: str | None, *, must_exist: bool = True) -> RunStore:
     """Open a store to look at it. Raises Diagnostics if runs are not kept, and Refusal."""
+    return open_store(name_address(path), must_exist=must_exist)
+
+
+def name_address(path: str | None) -> str:
+    """Return the address of a store, by default of the person's own. Raises Diagnostics if there is
+    none."""
     path = path or default_store()
     if path is None:
         hint = "SEXPLANG_STORE is empty; name a store with --store FILE"
         raise Diagnostics([Diagnostic("store-failed", "runs are not kept here", hint=hint)])
-    return open_store(resolve_address(path), must_exist=must_exist)
+    return resolve_address(path)
 
 
 def list_runs(path: str | None, *, all: bool, as_json: bool) -> int:
@@ -83,6 +93,8 @@ def list_runs(path: str | None, *, all: bool, as_json: bool) -> int:
         cost = "" if run["usd"] is None else f"  ${run['usd']:.4f}"
         line = f"{run['id']}  {began:<16}  {state:<{width}}  {replies:>12}  {run['name']}{cost}"
         print(draw_hidden(line))
+        if run["held"]:
+            print(draw_hidden(f"  {run['held']}"))
     if not runs:
         say("no runs are kept" + ("" if all else " of this folder; --all lists those of all"))
     return DONE
@@ -110,6 +122,8 @@ def _plain(store: RunStore, run: StoredRun) -> dict[str, Any]:
         "usd": usd,
         "error": run.error,
         "successor": run.successor,
+        "priority": run.priority,
+        "held": run.held,
     }
 
 
@@ -122,11 +136,14 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
             found = read_rows(store, run, whole=True)
             told = _plain(store, run) | {"usd": price_usage(found.usage)}
             asked = list_questions(store, run)
+            carried, late = list_carried(store.db, run), list_late(store.db, run)
+            found.doubts += list_late_doubts(store.db, run)
             how = store.describe_resumption(run)
         finally:
             store.close()
         settings = read_command(run)[0] if run.has_command else Settings()
-        words, earlier = make_words(settings) if run.has_command else [], settings.reuse
+        name = "run" if run.program is None else "submit"
+        words, earlier = make_words(settings, name) if run.has_command else [], settings.reuse
     except (Refusal, Diagnostics) as problem:
         return say_problem(problem, as_json=as_json)
     except (ValueError, TypeError, KeyError):
@@ -140,6 +157,8 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
         "rows": [row.plain() for row in found.rows],
         "begun": begun,
         "doubts": found.doubts,
+        "carried": carried,
+        "late": late,
         "questions": [each.plain() for each in asked],
         "value": run.value,
         "replaces": earlier,
@@ -158,6 +177,8 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
         print(f"it replaces {draw_hidden(earlier)}, whose replies it took")
     if run.successor is not None:
         print(f"it was replaced by {run.successor}")
+    if run.held:
+        print(draw_hidden(f"no worker goes on with it: {run.held}"))
     if run.error:
         print(draw_hidden(run.error))
     for row in found.rows[-_SHOWN:]:
@@ -165,6 +186,9 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
         print(f"  {row.id:<10} {row.operation:<14} {end}  after {row.clock:,.1f} s")
     for each in begun:
         print(f"  {each['id']:<10} begun, and not answered  after {each['clock']:,.1f} s")
+    for each in carried:
+        who = each["worker"] or f"a worker with --offers {each['queue']}"
+        print(draw_hidden(f"  {each['id']:<10} is left to {who}"))
     if run.value:
         print(f"value: {draw_hidden(run.value)}")
     for each in found.doubts:
@@ -172,7 +196,7 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
         print(f"  in doubt: {each['operation']} ({each['id']}), {what}")
     if run.state == WAITING:
         print("\n".join(describe_waiting(store, run, [each for each in asked if each.is_open])))
-    if told["state"] in ("interrupted", "failed"):
+    if told["state"] in ("interrupted", "failed", "submitted"):
         print(draw_hidden(how))
     return DONE
 
@@ -211,6 +235,9 @@ def resume(
         run = store.find(id)
         settings, text = _read_command(store, run)
         inputs = _read_inputs(run)
+        if not as_recorded and run.program is not None and is_server(store.path):
+            wish_resumption(store, name_address(path), run, replay)
+            return _say_left(run, as_json)
         if not (as_recorded or (is_own(store.path) and run.owner is None)):
             return _ask_for_words(store, run, settings)
         settings = evolve(settings, json=as_json or settings.json, quiet=quiet)
@@ -219,12 +246,12 @@ def resume(
             lock_replaceable(store, run.id)
             decided = evolve(settings, cache=False, reuse=run.id, again=again, never=never)
             decided = evolve(decided, yes=yes, store=path)
-            if text is None and not settings.task:
+            if text is None and not settings.task and run.program is None:
                 os.chdir(run.project)
                 return run_anew(decided)
-            decided, source, program, shape = _build(run, decided, text, inputs)
+            decided, source, program, shape = _build(store, run, decided, text, inputs)
             return perform(decided, program, inputs, source, budget, shape, is_kept=True)
-        settings, source, program, shape = _build(run, settings, text, inputs)
+        settings, source, program, shape = _build(store, run, settings, text, inputs)
         settings = evolve(settings, run_id=run.id)
 
         def go_on(
@@ -265,6 +292,14 @@ def resume(
         store.close()
 
 
+def _say_left(run: StoredRun, as_json: bool) -> int:
+    if as_json:
+        print(json.dumps({"run": run.id, "wish": "resume"}))
+    else:
+        say(f"a worker goes on with the run {run.id}; to drive it here, type --as-recorded too")
+    return DONE
+
+
 def _is_about_the_run(problem: Refusal | Diagnostics | Fault) -> bool:
     """Whether a run cannot be cancelled in any way."""
     given = problem.error.fields["reason"] if isinstance(problem, Refusal) else ""
@@ -285,11 +320,41 @@ def end(id: str, path: str | None, *, as_json: bool) -> int:
     return say_cancelled(Settings(json=as_json), run.id)
 
 
+def leave_to_worker(id: str, path: str | None, *, as_json: bool) -> int | None:
+    """Let a worker cancel a run with which workers go on; return the exit status. None for another
+    run."""
+    try:
+        address = name_address(path)
+        store = open_runs(path)
+        try:
+            run = store.find(id)
+            if run.program is None or not is_server(address):
+                return None
+            wish_cancellation(store, address, run)
+        finally:
+            store.close()
+    except (Refusal, Diagnostics) as problem:
+        return say_problem(problem, as_json=as_json)
+    if as_json:
+        print(json.dumps({"run": run.id, "wish": "cancel"}))
+    else:
+        say(f"a worker cancels the run {run.id}; without one, type --force too")
+    return DONE
+
+
 def _build(
-    run: StoredRun, settings: Settings, text: str | None, inputs: dict[str, Value]
+    store: RunStore,
+    run: StoredRun,
+    settings: Settings,
+    text: str | None,
+    inputs: dict[str, Value],
 ) -> tuple[Settings, Source, Program, Callable[[Value], Value]]:
-    """Return the settings and the program of a run, in the folder where it began, and what shapes
-    its value. Raises Diagnostics, Fault, OSError."""
+    """Return the settings and the program of a run, and what shapes its value: from the texts in
+    the store, else in the folder where it began. Raises Diagnostics, Fault, Refusal, OSError."""
+    if run.program is not None:
+        texts = read_program(store, run)
+        program = build(texts.source, texts.make_finder(settings.allow_python))
+        return evolve(settings, file="-", expression=None), texts.source, program, _keep
     os.chdir(run.project)
     if settings.task:
         from sexplang.hosts.cli.task import build_task
@@ -298,7 +363,11 @@ def _build(
     source = _source_of(settings, text)
     folder = folder_of(settings.file) if settings.file not in (None, "-") else settings.folder
     program = build_program(source, folder, settings.allow_read, settings.allow_python)
-    return settings, source, program, lambda value: value
+    return settings, source, program, _keep
+
+
+def _keep(value: Value) -> Value:
+    return value
 
 
 def export(id: str, to: str) -> int:
@@ -324,8 +393,10 @@ def build_kept(store: RunStore, run: StoredRun) -> tuple[Program, bool]:
     """Return the program of a run, built in the folder where it began, and whether it has tasks.
     The working folder is changed. Raises Diagnostics or Fault."""
     try:
-        settings, _, program, _ = _build(run, *_read_command(store, run), _read_inputs(run))
-        load_files(settings, program, run.project)  # the replay calls primitives
+        settings, _, program, _ = _build(store, run, *_read_command(store, run), _read_inputs(run))
+        load_files(
+            settings, program, None if run.program else run.project
+        )  # the replay calls primitives
     except OSError as problem:
         title = f"{run.project}: {problem.strerror}"
         raise Diagnostics([Diagnostic("file-failed", title)]) from None

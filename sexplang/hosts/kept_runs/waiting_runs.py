@@ -13,10 +13,11 @@ from sexplang.hosts.kept_runs.descriptions import (
     describe_waiting,
 )
 from sexplang.hosts.kept_runs.question_hook import tell_questions
-from sexplang.hosts.kept_runs.stored_runs import open_runs, resume, say_problem
+from sexplang.hosts.kept_runs.stored_runs import name_address, open_runs, resume, say_problem
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.settings.store_options import read_table
 from sexplang.hosts.terminal.show import draw_hidden
+from sexplang.runs.submitted_run import wake_run
 from sexplang.runtime.driver.requests import Performers
 from sexplang.runtime.driver.waits import Paused
 from sexplang.runtime.journal.questions import (
@@ -25,8 +26,8 @@ from sexplang.runtime.journal.questions import (
     list_questions,
     make_answer_finder,
 )
+from sexplang.runtime.journal.run_store import SUBMITTED, RunStore, StoredRun
 from sexplang.runtime.journal.run_store import WAITING as IS_WAITING
-from sexplang.runtime.journal.run_store import RunStore, StoredRun
 from sexplang.runtime.journal.stored_journal import StoredJournal
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
@@ -151,6 +152,7 @@ def answer_run(
         store = open_runs(path)
         try:
             question = answer_question(store, store.find(id), read, request)
+            wake_run(store, name_address(path), store.find(question.run))
             left = len(_list_open(store, store.find(question.run)))
             how = store.explain_command(store.find(question.run))
             is_ours = "--as-recorded" not in how
@@ -211,9 +213,9 @@ def resume_due(path: str | None, *, as_json: bool, quiet: bool) -> int:
 
 
 def is_ready(store: RunStore, run: StoredRun) -> bool:
-    """Whether a waiting run can go on."""
+    """Whether a run that waits can go on."""
     if run.state != IS_WAITING:
-        return False
+        return run.state == SUBMITTED
     if run.due is not None and run.due <= time.time():
         return True
     asked = list_questions(store, run)

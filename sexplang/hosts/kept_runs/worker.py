@@ -16,6 +16,7 @@ from sexplang.runtime.journal.run_store import (
     INTERRUPTED,
     REPLACED,
     RUNNING,
+    SUBMITTED,
     UNKEPT,
     WAITING,
 )
@@ -43,8 +44,8 @@ def work(path: str | None, *, as_recorded: bool, places: int, once: bool, quiet:
                     if process.poll() is not None:
                         del begun[id]
                         run = store.find(id)
-                        is_refused = run.state == WAITING and run.boots == boots[id]
-                        _say(f"run {id} {_STUCK if is_refused else _ENDS[run.state]}", quiet)
+                        is_refused = run.state in (WAITING, SUBMITTED) and run.boots == boots[id]
+                        _say(f"run {id} {_STUCK if is_refused else ENDS[run.state]}", quiet)
                         refused |= {id} if is_refused else set()
                 waiting = [run for run in store.runs() if run.id not in {*begun, *refused}]
                 ready = [run for run in waiting if is_ready(store, run)]
@@ -63,9 +64,10 @@ def work(path: str | None, *, as_recorded: bool, places: int, once: bool, quiet:
 
 _STUCK = "cannot go on, and is left alone"
 
-_ENDS = {
+ENDS = {
     DONE: "is done",
     WAITING: "waits again",
+    SUBMITTED: "was not begun",
     FAILED: "has failed",
     RUNNING: "goes on in another process",
     INTERRUPTED: "was interrupted",

@@ -236,9 +236,9 @@ def complete_settings(rest: list[str], found: dict[str, Any]) -> Settings | None
     return Settings(file=file, inputs=tuple(inputs), **found)
 
 
-def make_words(settings: Settings) -> list[str]:
+def make_words(settings: Settings, name: str = "run") -> list[str]:
     """Return the words of the command line that give these settings."""
-    words = ["sexplang", "task" if settings.task else "run", *settings.task]
+    words = ["sexplang", "task" if settings.task else name, *settings.task]
     words += [] if settings.file is None else [settings.file]
     words += settings.inputs
     words += [word for each in settings.places for word in ("--from", each)]

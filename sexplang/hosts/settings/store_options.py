@@ -56,6 +56,7 @@ def make_storage(settings: Settings, source: Source, run_id: str) -> StoredJourn
         _name_of(settings, source),
         describe_command(settings, source),
         settings.reuse,
+        settings.file == "-" and not settings.task,
         None if settings.quiet else lambda store, run: _tell_opened(store, run, days),
         None if settings.run_id or settings.reuse else _tell_failure,
         days,

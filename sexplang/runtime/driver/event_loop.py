@@ -5,8 +5,8 @@ anyio and asyncio are imported with this module, and only then.
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
@@ -34,15 +34,19 @@ if TYPE_CHECKING:
 SLICE = 0.005
 """Seconds for requests that do not wait, before the event loop gets its turn."""
 
+REST = 0.03
+"""Seconds for which the commit of replies waits that can be had again."""
+
 WATCH_INTERVAL = 0.05
 """Seconds between two looks of an event loop at the presses of Ctrl-C."""
 
 
 @define(eq=False)
 class DriveContext:
-    """The run of one drive and its shared resources, such as connections."""
+    """The run of one drive and its shared resources, such as connections. Without a run, the
+    requests of many runs share them."""
 
-    run: Run
+    run: Run | None
     resources: dict[Any, Any] = field(factory=dict)
     closing: list[Callable[[], Awaitable[Any]]] = field(factory=list)
 
@@ -66,21 +70,24 @@ def keep_resource(key: Any, make: Callable[[], Any], close: Callable[[Any], Awai
 def may_retry(id: str, attempt: int, usage: dict[str, int]) -> bool:
     """Whether the budgets admit another attempt after one that used `usage`."""
     shared = _current.get(None)
-    return shared is None or shared.run.hold_retry(id, attempt, usage)
+    run = None if shared is None else shared.run
+    return run is None or run.hold_retry(id, attempt, usage)
 
 
 def note_pause(id: str, model: str, attempt: int, wait: float) -> None:
     """Note that another attempt follows in `wait` seconds, for a resumption. Raises Refusal."""
     shared = _current.get(None)
-    if shared is not None and shared.run.history.on_pause is not None:
-        shared.run.history.on_pause(id, model, attempt, time() + wait)
+    run = None if shared is None else shared.run
+    if run is not None and run.history.on_pause is not None:
+        run.history.on_pause(id, model, attempt, time() + wait)
 
 
 def find_pause(id: str, model: str) -> tuple[int, float]:
     """Return the failed attempts that another process has made at a model, and the seconds that are
     left of its pause."""
     shared = _current.get(None)
-    found = None if shared is None else shared.run.history.pauses.get(id)
+    run = None if shared is None else shared.run
+    found = None if run is None else run.history.pauses.get(id)
     if found is None or found[0] != model:
         return 0, 0.0
     return found[1], max(0.0, found[2] - time())
@@ -89,7 +96,7 @@ def find_pause(id: str, model: str) -> tuple[int, float]:
 def follow_attempts(request: Request, lost: "Attempts") -> None:
     """Register the attempts of a model call, so that a withdrawal can read the partial reply."""
     shared = _current.get(None)
-    if shared is not None:
+    if shared is not None and shared.run is not None:
         shared.run.in_flight.follow(request, lost)
 
 
@@ -98,9 +105,23 @@ def follow_text(request: Request, on_event: Watch) -> TextStream:
     the text when it has the reply."""
     stream = TextStream(request, on_event)
     shared = _current.get(None)
-    if shared is not None:
+    if shared is not None and shared.run is not None:
         shared.run.in_flight.texts[request.id] = stream
     return stream
+
+
+@asynccontextmanager
+async def share_resources() -> AsyncIterator[None]:
+    """Perform requests of many runs in this event loop, which share connections."""
+    shared = DriveContext(None)
+    token = _current.set(shared)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+        with anyio.CancelScope(shield=True):
+            for close in reversed(shared.closing):
+                await close()
 
 
 async def finish(run: Run, grace: float, *, abandoned: bool = False) -> None:
@@ -184,6 +205,7 @@ async def _loop(run: Run) -> None:
 
     async with anyio.create_task_group() as group:
         since = monotonic()
+        due: float | None = None
         while not run.ended:
             moved = run.step()
             for id in run.withdrawn:
@@ -197,6 +219,16 @@ async def _loop(run: Run) -> None:
             if run.ended:
                 break
             if not moved:
+                if run.journal.may_wait:
+                    due = due or monotonic() + REST
+                    with anyio.move_on_after(due - monotonic()):
+                        await arrived.wait()
+                    if arrived.is_set():
+                        arrived = anyio.Event()
+                    since = monotonic()
+                    if since < due:
+                        continue
+                due = None
                 if not run.commit() or run.is_parked:
                     break
                 await arrived.wait()

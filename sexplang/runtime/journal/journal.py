@@ -5,7 +5,7 @@ was appended and intended is committed before anything outside the run follows f
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from sexplang.package.zone_use import ZoneUse
@@ -30,6 +30,10 @@ class Storage(Protocol):
     def commit(self) -> None:
         """Make durable what was added and intended. Raises Refusal."""
 
+    @property
+    def may_wait(self) -> bool:
+        """Whether all that is not committed can be had again, so that a commit may wait."""
+
     def snap(self, outcome: Any, clock: float) -> None:
         """Keep the outcome after all rows, if that makes a resumption quicker."""
 
@@ -44,6 +48,35 @@ class Storage(Protocol):
 
     def close(self) -> None:
         """End the storage. What was added is committed."""
+
+
+class Carrier(Protocol):
+    """What lets other processes perform some of a run's requests, and is written with them."""
+
+    failures: Mapping[str, int]
+    """For each request that is made again, how often it has failed."""
+
+    def intend(self, requests: Sequence[Request]) -> None:
+        """Take requests that are about to begin."""
+
+    def is_carried(self, id: str) -> bool:
+        """Whether another process performs a request, and keeps its reply."""
+
+    def append(self, row: Row) -> None:
+        """Take a row."""
+
+    @property
+    def has_news(self) -> bool:
+        """Whether there is something to be written."""
+
+    def write(self, store: Any, run: Any) -> None:
+        """Write, within the transaction of a commit to the run of a store."""
+
+    def finish(self) -> None:
+        """Take note that the commit was made."""
+
+    def close(self) -> None:
+        """End with the storage."""
 
 
 def make_run_id() -> str:
@@ -91,6 +124,11 @@ class Journal:
         """Make durable what was appended and intended. Raises Refusal."""
         for each in self.storages:
             each.commit()
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether a commit of what is new may wait a little."""
+        return bool(self.storages) and all(each.may_wait for each in self.storages)
 
     def snap(self, outcome: Any, clock: float) -> None:
         """Keep the outcome, which follows from the rows."""

@@ -55,6 +55,10 @@ class JsonLines:
     def __attrs_post_init__(self) -> None:
         self._file = _create_file(self.path)
 
+    @property
+    def may_wait(self) -> bool:
+        return False
+
     def begin(self, terms: Terms | None) -> None:
         """Write the header; without terms if a host gave none. Raises Refusal."""
         given = {} if terms is None else {"terms": terms.plain()}

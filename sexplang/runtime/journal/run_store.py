@@ -12,13 +12,16 @@ from time import time
 from typing import Any
 
 from sexplang.guards.secrets import redact_text
-from sexplang.runtime.journal.databases import Database, open_database, resolve_address
+from sexplang.runtime.journal.databases import Database, is_server, open_database, resolve_address
 from sexplang.runtime.journal.rows import LONE
 from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.classes.node import define, evolve, frozen
 
 RUNNING, WAITING, INTERRUPTED = "running", "waiting", "interrupted"
 """The states of a run that can go on. A waiting one is parked: it needs an answer, or its time."""
+
+SUBMITTED = "submitted"
+"""The state of a run that no process has driven yet."""
 
 DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
 """The states of a run that is over. A failed one can be resumed."""
@@ -56,6 +59,16 @@ class StoredRun:
     """The value of a run that is done, as source."""
     successor: str | None
     """The id of the run that replaced this one."""
+    program: str | None
+    """The digest of its program, whose texts the store has; None for a program in files."""
+    priority: int
+    held: str | None
+    """Why no worker goes on with it."""
+    is_stuck: bool
+    """Whether a person has to decide before a worker goes on with it."""
+    wish: str | None
+    """What a person wishes of the worker that goes on with it: CANCEL, or decisions on requests in
+    doubt, as JSON."""
 
     @property
     def has_command(self) -> bool:
@@ -65,8 +78,14 @@ class StoredRun:
 
 _COLUMNS = (
     "n, id, project, name, command, header, state, began, ended, replies, tokens, boots, error, "
-    "owner, due, value, successor"
+    "owner, due, value, successor, program, priority, held, is_stuck, wish"
 )
+
+CANCEL = "cancel"
+"""The wish that a run is cancelled."""
+
+
+_REPLACEABLE = (SUBMITTED, RUNNING, WAITING, INTERRUPTED, FAILED)
 
 
 @define(eq=False)
@@ -101,6 +120,10 @@ class RunStore:
         command: str,
         header: str,
         owner: str | None = None,
+        *,
+        program: str | None = None,
+        priority: int = 0,
+        state: str = RUNNING,
     ) -> StoredRun:
         """Add a run and lock it. Raises a Refusal `run-exists`."""
         id, project, name = map(_encodable, (id, project, name))
@@ -109,9 +132,10 @@ class RunStore:
         with self.explain():
             self.db.forget_mark(id)
             made = self.db.execute(
-                "insert into runs (id, project, name, command, header, state, began, owner) "
-                "values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing returning n",
-                (id, project, name, command, header, RUNNING, time(), owner),
+                "insert into runs (id, project, name, command, header, state, began, owner, "
+                "program, priority) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                "on conflict do nothing returning n",
+                (id, project, name, command, header, state, time(), owner, program, priority),
             ).fetchone()
         if made is None:
             self.unlock(id)
@@ -165,8 +189,13 @@ class RunStore:
         """Return the runs that ended, or of which nothing more is known, before a time. One that
         waits is not old."""
         with self.explain():
-            asked = f"select {_COLUMNS} from runs where coalesce(ended, began) < ? and state != ?"
-            return [self._make(*each) for each in self.db.execute(asked, (until, WAITING))]
+            asked = (
+                f"select {_COLUMNS} from runs where coalesce(ended, began) < ? "
+                "and state not in (?, ?)"
+            )
+            return [
+                self._make(*each) for each in self.db.execute(asked, (until, WAITING, SUBMITTED))
+            ]
 
     def find_before(self, run: StoredRun) -> StoredRun | None:
         """Return the run of the same command in the same project before this one."""
@@ -180,6 +209,8 @@ class RunStore:
 
     def _make(self, *columns: Any) -> StoredRun:
         run = StoredRun(*columns)
+        if run.is_stuck is not False:
+            run = evolve(run, is_stuck=bool(run.is_stuck))
         is_marked = run.state != UNKEPT and self.db.is_marked(run.id)
         return evolve(run, state=UNKEPT) if is_marked else run
 
@@ -194,8 +225,8 @@ class RunStore:
         the answers that came meanwhile. The caller has locked it."""
         self.db.execute(
             "update runs set state = ?, successor = ?, ended = ? where n = ? "
-            "and state in (?, ?, ?, ?)",
-            (REPLACED, successor.id, time(), run.n, RUNNING, WAITING, INTERRUPTED, FAILED),
+            "and state in (?, ?, ?, ?, ?)",
+            (REPLACED, successor.id, time(), run.n, *_REPLACEABLE),
         )
         self.db.execute(
             "insert into questions (run, request, data, opened, answer, answered, is_over) "
@@ -225,7 +256,8 @@ class RunStore:
         named = self.name_store()
         words = ["sexplang", "runs", "resume", run.id, *named]
         is_trusted = not named and is_private(self.path) and run.owner is None
-        return join([*words, *([] if is_trusted else ["--as-recorded"])])
+        is_left = run.program is not None and is_server(self.path)  # to a worker
+        return join([*words, *([] if is_trusted or is_left else ["--as-recorded"])])
 
     def explain_command(self, run: StoredRun) -> str:
         """Return the command that resumes a run, and why it has `--as-recorded`."""
@@ -243,7 +275,12 @@ class RunStore:
     def name_store(self) -> list[str]:
         """Return the option that names the store; none for the person's own."""
         own = default_store()
-        is_default = own is not None and os.path.realpath(own) == os.path.realpath(self.path)
+        if own is not None and is_server(own):
+            from sexplang.runtime.journal.databases.postgresql import describe_address
+
+            is_default = is_server(self.path) and describe_address(own) == self.path
+        else:
+            is_default = own is not None and os.path.realpath(own) == os.path.realpath(self.path)
         return [] if is_default else ["--store", self.path]
 
     def describe_resumption(self, run: StoredRun) -> str:
@@ -255,12 +292,7 @@ class RunStore:
 
     def is_alive(self, run: StoredRun) -> bool:
         """Whether a process drives the run."""
-        if run.state != RUNNING:
-            return False
-        if not self.lock(run.id):
-            return True
-        self.unlock(run.id)
-        return False
+        return run.state == RUNNING and self.db.is_locked(run.id)
 
     def lock(self, id: str) -> bool:
         """Lock a run until this process ends. Return False if another drive has it."""
@@ -274,9 +306,13 @@ class RunStore:
         """Remove runs with all that belongs to them."""
         with self.explain(), self.transaction():
             for run in runs:
-                for table in ("entries", "blobs", "snapshots", "questions"):
+                for table in ("entries", "blobs", "snapshots", "questions", "leaves", "late"):
                     self.db.execute(f"delete from {table} where run = ?", (run.n,))
                 self.db.execute("delete from runs where n = ?", (run.n,))
+            self.db.execute(
+                "delete from programs where not exists "
+                "(select 1 from runs where runs.program = programs.digest)"
+            )
         for run in runs:
             self.db.forget(run.id)
 
@@ -334,10 +370,10 @@ def is_private(path: str) -> bool:
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
-def open_store(address: str, *, must_exist: bool = False) -> RunStore:
-    """Open a store, and make it if it is not there. Raises a Refusal `store-failed` or
-    `bad-store`."""
-    return RunStore(open_database(address, must_exist=must_exist))
+def open_store(address: str, *, must_exist: bool = False, lease: float | None = None) -> RunStore:
+    """Open a store, and make it if it is not there. `lease` is for one on a server. Raises a
+    Refusal `store-failed` or `bad-store`."""
+    return RunStore(open_database(address, must_exist=must_exist, lease=lease))
 
 
 def check_not_ended(run: StoredRun, states: tuple[str, ...]) -> None:

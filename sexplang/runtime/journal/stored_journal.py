@@ -12,6 +12,7 @@ from sexplang.guards.secrets import redact
 from sexplang.runtime.journal.blobs import SIZE, BlobReader, BlobWriter, is_blob
 from sexplang.runtime.journal.checksum_chain import read_checksum
 from sexplang.runtime.journal.compression import compress, decompress
+from sexplang.runtime.journal.journal import Carrier
 from sexplang.runtime.journal.questions import keep_questions
 from sexplang.runtime.journal.rows import ATTEMPT, CANCEL, CUT, LONE, PASSED, Row
 from sexplang.runtime.journal.run_store import (
@@ -85,6 +86,8 @@ class StoredJournal:
     usage: Usage = field(factory=dict)
     find_doubt: Callable[[Request], dict[str, Any] | None] | None = None
     """Return what is said of a request that begins and was made before; None of another one."""
+    carrier: Carrier | None = None
+    """What carries requests to other processes."""
     has_ended: bool = False
     """Whether it is said how the run ended."""
     is_off: bool = False
@@ -97,6 +100,8 @@ class StoredJournal:
     _is_worth: bool = False
     """Whether something was begun that is worth keeping."""
     _lines: list[str] = field(factory=list)
+    _has_own: bool = False
+    """Whether the lines have more than replies that other processes keep too."""
     _blobs: BlobWriter = field(factory=BlobWriter)
     _since: float = field(factory=thread_time)
     _cost: float = 0.0
@@ -125,6 +130,9 @@ class StoredJournal:
     def append(self, row: Row) -> None:
         if row.operation == CANCEL:  # a resumption goes on before it
             self.freeze = None
+        has_own = self._has_own or not self._is_kept_elsewhere(row)
+        if self.carrier is not None:
+            self.carrier.append(row)
         arguments = pack(row.arguments)
         if row.operation == "model":
             arguments = self._blobs.shorten(arguments, row.arguments)
@@ -140,6 +148,7 @@ class StoredJournal:
                 "clock": row.clock,
             }
         )
+        self._has_own = has_own
         if row.operation != ATTEMPT:
             self.open.pop(row.id, None)
             self.pauses.pop(row.id, None)
@@ -156,6 +165,8 @@ class StoredJournal:
             if doubts:
                 self.resume({"resumes": self.boot, "rows": None, "at": at, "doubts": doubts})
         self._add({"intends": ids, "clock": clock, "at": at})
+        if self.carrier is not None:
+            self.carrier.intend(requests)
         for id in ids:
             self.open.setdefault(id, (clock, at, self.boot))
 
@@ -186,19 +197,30 @@ class StoredJournal:
             checksum = sha256(self.before + data).digest()[:SIZE]
             entry = run.n, self.seq + 1, data, checksum
             with store.explain():
-                if not self._blobs.new:
+                carrier = self.carrier
+                is_carrying = carrier is not None and carrier.has_news
+                if not self._blobs.new and not is_carrying:
                     store.db.execute(_ENTRY, entry)
                 else:
                     with store.transaction():
                         blobs = [(run.n, name, compress(text)) for name, text in self._blobs.new]
                         store.db.executemany(_BLOB, blobs)
                         store.db.execute(_ENTRY, entry)
+                        if carrier is not None and is_carrying:
+                            carrier.write(store, run)
+            if carrier is not None and is_carrying:
+                carrier.finish()
         except Refusal as refusal:
             self._fail(refusal)
             return
         self._lines.clear()
+        self._has_own = False
         self._blobs.new.clear()
         self.seq, self.before = self.seq + 1, checksum
+
+    @property
+    def may_wait(self) -> bool:
+        return bool(self._lines) and not self._has_own
 
     def keep(self) -> None:
         """Commit also what is worth little. Raises Refusal."""
@@ -282,6 +304,7 @@ class StoredJournal:
                 with store.explain(), store.transaction():
                     if state != INTERRUPTED:  # a run that is over is not read from a snapshot
                         store.db.execute("delete from snapshots where run = ?", (run.n,))
+                        store.db.execute(_NEEDED_NO_MORE.format(now=store.db.clock), (run.n,))
                     store.db.execute(
                         "update runs set state = ?, ended = ?, replies = ?, tokens = ?, error = ?, "
                         "value = ? where n = ?",
@@ -293,8 +316,17 @@ class StoredJournal:
                     self._fail(refusal)
 
     def close(self) -> None:
+        opened = self._opened
+        self.release()
+        if opened is not None:
+            opened[0].close()
+
+    def release(self) -> None:
+        """End the storage, and leave the store open."""
         with suppress(Refusal):
             self.commit()
+        if self.carrier is not None:
+            self.carrier.close()
         if self._opened is not None:
             store, run = self._opened
             with suppress(Refusal), store.explain():
@@ -303,14 +335,19 @@ class StoredJournal:
                     "where n = ? and state = 'running'",
                     (UNKEPT if self.is_off else INTERRUPTED, *self._counts(), run.n),
                 )
-            store.close()
+            store.unlock(run.id)
             self._opened = None
 
     def _counts(self) -> tuple[int, int]:
         """Return the replies and tokens as SQLite's integers. A server may report any count."""
         return self.replies, min(self.tokens, _GREATEST)
 
+    def _is_kept_elsewhere(self, row: Row) -> bool:
+        is_reply = row.operation not in NO_REPLIES
+        return is_reply and self.carrier is not None and self.carrier.is_carried(row.id)
+
     def _add(self, data: dict[str, Any]) -> None:
+        self._has_own = True
         if not self.is_off:
             self._lines.append(dump(redact(data)))
 
@@ -350,6 +387,8 @@ def add_usage(usage: Usage, row: Row, sign: int = 1) -> None:
 
 
 _GREATEST = 2**63 - 1
+
+_NEEDED_NO_MORE = "update leaves set delivered = {now} where run = ? and delivered is null"
 
 _ENTRY = "insert into entries values (?, ?, ?, ?)"
 _BLOB = "insert into blobs values (?, ?, ?) on conflict do nothing"

@@ -30,9 +30,9 @@ def has_store(address: str) -> bool:
     return is_server(address) or os.path.exists(address)
 
 
-def open_database(address: str, *, must_exist: bool) -> Database:
-    """Open a database, and make its tables if they are not there. Raises a Refusal `store-failed`
-    or `bad-store`."""
+def open_database(address: str, *, must_exist: bool, lease: float | None = None) -> Database:
+    """Open a database, and make its tables if they are not there. A server ends the connection of a
+    process that is silent for `lease` seconds. Raises a Refusal `store-failed` or `bad-store`."""
     if is_server(address):
         try:
             from sexplang.runtime.journal.databases import postgresql
@@ -40,7 +40,7 @@ def open_database(address: str, *, must_exist: bool) -> Database:
             raise refuse_failed(
                 "on a server", "`psycopg` is not installed", "type: pip install 'sexplang[fleet]'"
             ) from None
-        return postgresql.open_server(address)
+        return postgresql.open_server(address, lease)
     from sexplang.runtime.journal.databases import sqlite_file
 
     if must_exist and not os.path.exists(address):

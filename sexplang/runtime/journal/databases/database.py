@@ -1,6 +1,6 @@
 """What a store of runs needs of a database."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -30,6 +30,28 @@ class Database(Protocol):
     def is_new(self) -> bool:
         """Whether it was made just now."""
 
+    @property
+    def clock(self) -> str:
+        """The expression for the time by the clock of the database, in seconds since the epoch."""
+
+    @property
+    def tells(self) -> bool:
+        """Whether it can tell what has happened to those who listen."""
+
+    def tell(self, channel: str, words: str) -> str:
+        """Return the expression that tells those who listen on a channel, as a part of the
+        statement. `words` is an expression too."""
+
+    def listen(self, channel: str, on_words: Callable[[str], None]) -> int | None:
+        """Call `on_words` with what is told on a channel. Return the file that is readable when
+        something has come, or None if nothing is told: one has to look."""
+
+    def hear(self) -> None:
+        """Take what has come."""
+
+    def reopen(self) -> "Database":
+        """Return another connection to it. Raises a Refusal."""
+
     def execute(self, statement: str, arguments: Sequence[Any] = ()) -> Rows:
         """Execute a statement."""
 
@@ -47,6 +69,9 @@ class Database(Protocol):
 
     def unlock(self, id: str) -> None:
         """Release a run."""
+
+    def is_locked(self, id: str) -> bool:
+        """Whether a process drives a run."""
 
     def mark_unkept(self, id: str) -> None:
         """Say, outside the tables, that a run goes on without the store."""
@@ -67,9 +92,9 @@ class Database(Protocol):
         """Close the database and release all runs."""
 
 
-VERSION = 3
+VERSION = 4
 """The version of the tables. 2 has the questions of parked runs; 3 has the runs that replace
-others."""
+others; 4 has what the fleet needs: programs of runs, and leaves."""
 
 _SCHEMA = """
 create table runs (
@@ -77,7 +102,8 @@ create table runs (
     command text not null, header text not null, state text not null, began {real} not null,
     ended {real}, replies {integer} not null default 0, tokens {integer} not null default 0,
     boots {integer} not null default 1, error text, owner text, token {integer}, due {real},
-    value text, successor text
+    value text, successor text, program text, priority {integer} not null default 0, held text,
+    is_stuck {integer} not null default 0, wish text
 ) {strict};
 create index runs_by_project on runs (project, began);
 create table entries (
@@ -101,16 +127,46 @@ create table questions (
 ) {strict};
 """
 
+_PROGRAMS = """
+create index runs_by_state on runs (state);
+create table programs (digest text primary key, data {bytes} not null) {strict};
+"""
+
+_LEAVES = """
+create table leaves (
+    run {integer} not null, request text not null, attempt {integer} not null,
+    digest text not null, queue text not null, priority {integer} not null, decision text not null,
+    data {bytes} not null, worker text, until {real}, before text,
+    claims {integer} not null default 0, reply {bytes}, settled {real}, settler text,
+    delivered {real}, primary key (run, request)
+) {strict};
+create table late (
+    run {integer} not null, request text not null, worker text not null, at {real} not null,
+    data {bytes} not null, primary key (run, request, worker)
+) {strict};
+create table pressure (
+    model text primary key, holders {texts} not null, ends {reals} not null,
+    slots {integers} not null, calls {integers} not null, tokens {integers} not null,
+    shut {real} not null default 0, failures {integer} not null default 0,
+    openings {integer} not null default 0
+) {strict};
+"""
+
 _MIGRATIONS = {
     1: "alter table runs add column due {real}; alter table runs add column value text;"
     + _QUESTIONS,
     2: "alter table runs add column successor text",
+    3: "alter table runs add column program text;"
+    "alter table runs add column priority {integer} not null default 0;"
+    "alter table runs add column held text;"
+    "alter table runs add column is_stuck {integer} not null default 0;"
+    "alter table runs add column wish text;" + _PROGRAMS + _LEAVES,
 }
 
 
 def list_statements(types: dict[str, str], version: int | None = None) -> list[str]:
     """Return the statements that make the tables, or the next version of them."""
-    text = _SCHEMA + _QUESTIONS if version is None else _MIGRATIONS[version]
+    text = _SCHEMA + _QUESTIONS + _PROGRAMS + _LEAVES if version is None else _MIGRATIONS[version]
     return [each for each in text.format(**types).split(";") if each.strip()]
 
 

@@ -5,7 +5,7 @@ the connection on which its commits are made. So a process that lost its lock ca
 the server ends the connection of a process that is silent for LEASE, by its own clock.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
@@ -29,7 +29,7 @@ from sexplang.terms.classes.node import define, field
 SCHEMA = "sexplang"
 """The schema of the tables."""
 
-LEASE = 30
+LEASE = 30.0
 """Seconds after which a silent process loses its connection, and the runs that it drives."""
 
 BEATS = 4
@@ -43,6 +43,9 @@ _TYPES = {
     "integer": "bigint",
     "real": "double precision",
     "bytes": "bytea",
+    "reals": "double precision[]",
+    "integers": "bigint[]",
+    "texts": "text[]",
     "strict": "",
 }
 
@@ -54,8 +57,38 @@ class Server:
     address: str
     connection: "psycopg.Connection[Any]"
     is_new: bool
+    lease: float
+    _url: str = field(repr=False)
     _locks: set[str] = field(factory=set)
     _is_closed: Event = field(factory=Event)
+
+    @property
+    def clock(self) -> str:
+        return "extract(epoch from clock_timestamp())::double precision"
+
+    @property
+    def tells(self) -> bool:
+        return True
+
+    def tell(self, channel: str, words: str) -> str:
+        return f"pg_notify('{channel}', {words})"
+
+    def listen(self, channel: str, on_words: Callable[[str], None]) -> int:
+        self.connection.add_notify_handler(lambda notice: on_words(notice.payload))
+        with self.explain():
+            self.connection.execute(f"listen {channel}")
+            return self.connection.fileno()
+
+    def reopen(self) -> "Server":
+        return open_server(self._url)
+
+    def hear(self) -> None:
+        with self.explain(), self.connection.lock:
+            server = self.connection.pgconn
+            server.consume_input()
+            while (notice := server.notifies()) is not None:
+                if server.notify_handler is not None:
+                    server.notify_handler(notice)
 
     def execute(self, statement: str, arguments: Sequence[Any] = ()) -> Any:
         return self.connection.execute(_mark(statement), [*map(_keepable, arguments)])
@@ -89,6 +122,18 @@ class Server:
             with suppress(psycopg.Error):  # the lock goes with the connection
                 self.execute("select pg_advisory_unlock(?)", (_key(id),))
 
+    def is_locked(self, id: str) -> bool:
+        """Look without taking the lock: a worker may be about to take it."""
+        key = _key(id) & (1 << 64) - 1
+        with self.explain():
+            found = self.execute(
+                "select 1 from pg_locks where locktype = 'advisory' and objsubid = 1 "
+                "and classid = ?::bigint::oid and objid = ?::bigint::oid and database = "
+                "(select oid from pg_database where datname = current_database())",
+                (key >> 32, key & (1 << 32) - 1),
+            )
+        return found.fetchone() is not None
+
     def mark_unkept(self, id: str) -> None:
         """Nothing is kept outside the tables."""
 
@@ -110,7 +155,7 @@ class Server:
 
     def beat(self) -> None:
         """Give signs of life until the connection is closed or lost."""
-        while not (self._is_closed.wait(LEASE / BEATS) or self.connection.closed):
+        while not (self._is_closed.wait(self.lease / BEATS) or self.connection.closed):
             with suppress(psycopg.Error):  # the thread that drives the run is told the reason
                 self.connection.execute("select 1")
 
@@ -139,29 +184,30 @@ def _key(id: str) -> int:
     return int.from_bytes(sha256(f"sexplang run {id}".encode()).digest()[:8], signed=True)
 
 
-def open_server(url: str) -> Server:
+def open_server(url: str, lease: float | None = None) -> Server:
     """Connect to a server, and make the tables if they are not there. Raises a Refusal
     `store-failed` or `bad-store`."""
-    address = describe_address(url)
+    address, lease = describe_address(url), LEASE if lease is None else lease
+    milliseconds, seconds = max(1, round(lease * 1000)), max(1, round(lease))
     with _explain(address):
         connection = psycopg.connect(
             url,
             autocommit=True,
             connect_timeout=CONNECT,
             application_name="sexplang",
-            options=f"-c idle_session_timeout={LEASE}s "
-            f"-c idle_in_transaction_session_timeout={LEASE}s",
-            keepalives_idle=LEASE,
+            options=f"-c idle_session_timeout={milliseconds} "
+            f"-c idle_in_transaction_session_timeout={milliseconds}",
+            keepalives_idle=seconds,
             keepalives_interval=5,
             keepalives_count=3,
-            tcp_user_timeout=LEASE * 1000,
+            tcp_user_timeout=milliseconds,
         )
         try:
             is_new = _prepare(connection, address)
         except BaseException:
             connection.close()
             raise
-    server = Server(address, connection, is_new)
+    server = Server(address, connection, is_new, lease, url)
     Thread(target=server.beat, name="sexplang-lease", daemon=True).start()
     return server
 

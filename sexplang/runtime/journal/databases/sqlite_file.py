@@ -4,7 +4,7 @@ import fcntl
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,9 @@ _TYPES = {
     "integer": "integer",
     "real": "real",
     "bytes": "blob",
+    "reals": "text",
+    "integers": "text",
+    "texts": "text",
     "strict": "strict",
 }
 
@@ -52,6 +55,26 @@ class SqliteFile:
     connection: "sqlite3.Connection"
     is_new: bool
     _locks: dict[str, int] = field(factory=dict)
+
+    @property
+    def clock(self) -> str:
+        return "(julianday('now') - 2440587.5) * 86400.0"
+
+    @property
+    def tells(self) -> bool:
+        return False
+
+    def tell(self, channel: str, words: str) -> str:
+        return "null"
+
+    def listen(self, channel: str, on_words: Callable[[str], None]) -> None:
+        """Nobody is told anything."""
+
+    def hear(self) -> None:
+        """Nothing comes."""
+
+    def reopen(self) -> "SqliteFile":
+        return open_file(self.address)
 
     def execute(self, statement: str, arguments: Sequence[Any] = ()) -> Any:
         return self.connection.execute(statement, arguments)
@@ -92,6 +115,12 @@ class SqliteFile:
         file = self._locks.pop(id, None)
         if file is not None:
             os.close(file)
+
+    def is_locked(self, id: str) -> bool:
+        if not self.lock(id):
+            return True
+        self.unlock(id)
+        return False
 
     def mark_unkept(self, id: str) -> None:
         """The name of the lock file says it: the file may have no room."""

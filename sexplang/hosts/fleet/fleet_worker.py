@@ -1,0 +1,207 @@
+"""`sexplang worker` on a store that many machines share: it drives runs in its own process."""
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable
+from functools import partial
+from threading import Thread
+from typing import Any, TypeVar
+
+from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE
+from sexplang.hosts.cli.output import say_all
+from sexplang.hosts.fleet.leaf_offers import LeafOffers, read_offers
+from sexplang.hosts.fleet.metrics import Figures, serve_figures
+from sexplang.hosts.fleet.run_driver import RunDriver
+from sexplang.hosts.kept_runs.stored_runs import say_problem
+from sexplang.hosts.settings.configuration import apply_configuration
+from sexplang.hosts.settings.mcp_options import servers_of
+from sexplang.hosts.settings.run_arguments import Settings
+from sexplang.package.process import hide
+from sexplang.runs.submitted_run import count_states, find_open
+from sexplang.runtime.driver.event_loop import share_resources
+from sexplang.runtime.fleet import Engine, Owed, Wake, Work, open_engine
+from sexplang.runtime.fleet.carried_requests import Places
+from sexplang.runtime.fleet.leaves import forget_delivered, list_owed, list_waiting
+from sexplang.runtime.fleet.pressure import parse_limit
+from sexplang.runtime.journal.run_store import open_store
+from sexplang.runtime.models import check_models, check_scripts
+from sexplang.runtime.refusal import Refusal
+from sexplang.terms.classes.node import frozen
+from sexplang.terms.diagnostic import Diagnostics
+
+LEASE = 30.0
+GRACE = 30.0
+"""Seconds, unless the command says others."""
+
+Result = TypeVar("Result")
+
+
+@frozen
+class Options:
+    """The arguments of a worker beside what it grants."""
+
+    places: int = 4
+    offers: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
+    lease: float = LEASE
+    grace: float = GRACE
+    once: bool = False
+    metrics: int | None = None
+    quiet: bool = False
+
+
+def work_on(address: str, granted: Settings, options: Options) -> int:
+    """Drive the runs of a store until a signal; return the exit status."""
+    try:
+        granted = apply_configuration(granted, None)
+        check_models(granted.models)
+        check_scripts(granted.models)
+        servers_of(granted, None)
+    except Diagnostics as found:
+        return say_all(found.diagnostics, FAILED)
+    except Refusal as refusal:
+        return say_problem(refusal)
+    try:
+        bounds = dict(map(parse_limit, options.limits))
+        queues, limits = read_offers(options.offers, bounds, granted)
+    except Refusal as refusal:
+        say_problem(refusal)
+        return MISUSE
+    try:
+        store = open_store(address, lease=options.lease)
+    except Refusal as refusal:
+        return say_problem(refusal)
+    # What a lost connection means is said by the worker itself.
+    logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
+    gc.freeze()
+    # Values have no cycles: the collector would mostly look in vain.
+    gc.set_threshold(100_000, 20, 20)
+    if granted.allow_run:
+        hide()
+    offers = LeafOffers(
+        address, granted, options.lease, Places(options.places), queues, limits, log_to_stderr
+    )
+    driver = RunDriver(address, granted, options.lease, offers, options.quiet)
+    try:
+        try:
+            engine = open_engine(store.db, address)
+        finally:
+            store.close()
+        assert engine is not None
+        asyncio.run(_work(engine, driver, options))
+    except Refusal as refusal:
+        return say_problem(refusal)
+    if driver.driven:  # a run that computes or waits does not hear that the worker ends
+        sys.stderr.flush()
+        os._exit(DONE)
+    driver.close()
+    offers.close()
+    return DONE
+
+
+def log_to_stderr(level: str, text: str) -> None:
+    """Write what performers log."""
+    print(f"{level}: {text}", file=sys.stderr, flush=True)
+
+
+async def _work(engine: Engine, driver: RunDriver, options: Options) -> None:
+    stop = asyncio.Event()
+
+    def end() -> None:
+        if stop.is_set():
+            os._exit(128 + signal.SIGINT)
+        driver.is_draining = True
+        stop.set()
+        if not options.quiet:
+            print(
+                f"draining: {len(driver.driven)} runs are under way; a second signal ends at once",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, end)
+    figures = Figures(driver.counts, lambda: _look(driver))
+    if options.metrics is not None:
+        port = serve_figures(options.metrics, figures)
+        print(f"figures: http://127.0.0.1:{port}/metrics", file=sys.stderr, flush=True)
+    offers = driver.offers
+    performer = offers.make_performer() if offers.queues else None
+    work = Work(
+        drive=lambda id: run_in_thread(partial(driver.drive, id), f"run {id}"),
+        perform=None if performer is None else performer.perform,
+        queues=offers.queues,
+        find_owed=lambda: _find_owed(driver),
+        lease=options.lease,
+        grace=options.grace,
+        once=options.once,
+        stop=stop,
+    )
+    if not options.quiet:
+        print(f"worker {os.getpid()}: {options.places} places", file=sys.stderr, flush=True)
+    watch = asyncio.create_task(_watch(driver, options.lease / 4))
+    try:
+        async with share_resources():
+            await engine.work(options.places, work)
+    finally:
+        watch.cancel()
+        if performer is not None:
+            performer.close()
+
+
+def _find_owed(driver: RunDriver) -> Owed:
+    with driver.lend_store() as store:
+        forget_delivered(store.db, driver.lease)
+        return Owed([Wake(*each) for each in find_open(store)], list_owed(store.db))
+
+
+async def _watch(driver: RunDriver, interval: float) -> None:
+    """Look at intervals whether a run that is driven here is to be cancelled."""
+    while True:
+        await asyncio.sleep(interval)
+        try:
+            await asyncio.to_thread(driver.cancel_wished)
+        except Refusal as refusal:
+            print(f"the store is lost: {refusal}", file=sys.stderr, flush=True)
+
+
+def _look(driver: RunDriver) -> dict[str, dict[str, int]]:
+    with driver.lend_store() as store:
+        engine = open_engine(store.db, driver.address, must_exist=True)
+        return {
+            "sexplang_runs": count_states(store),
+            "sexplang_jobs": {} if engine is None else engine.count(),
+            "sexplang_requests_waiting": list_waiting(store.db),
+            "sexplang_driven_now": {"runs": len(driver.driven)},
+        }
+
+
+async def run_in_thread(function: Callable[[], Result], name: str) -> Result:
+    """Run a function in a thread of its own, which does not keep the process from ending."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Result] = loop.create_future()
+
+    def settle(give: Callable[[Any], None], what: Any) -> None:
+        if not done.done():
+            give(what)
+
+    def main() -> None:
+        try:
+            given = function()
+        except BaseException as error:
+            told: Any = error if isinstance(error, Exception) else RuntimeError(repr(error))
+            _tell(settle, done.set_exception, told)
+        else:
+            _tell(settle, done.set_result, given)
+
+    def _tell(*what: Any) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(*what)
+
+    Thread(target=main, name=name, daemon=True).start()
+    return await done

@@ -1,0 +1,53 @@
+"""A server with an empty database, and an engine of a store in it."""
+
+import psycopg
+import pytest
+from support.fleet_workers import serve_fleet
+from support.postgres_server import serve_postgres
+
+from sexplang.runtime.fleet import open_engine
+from sexplang.runtime.journal.run_store import open_store
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """The URL of a server."""
+    with serve_postgres("fsync=off") as url:
+        yield url
+
+
+@pytest.fixture
+def new_address(postgres):
+    """Empties the database, and gives its URL."""
+
+    def empty():
+        with psycopg.connect(postgres, autocommit=True) as connection:
+            connection.execute("drop schema if exists sexplang cascade")
+        return postgres
+
+    return empty
+
+
+@pytest.fixture
+def address(new_address):
+    """The URL of an empty database."""
+    return new_address()
+
+
+@pytest.fixture
+def store(address):
+    opened = open_store(address)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def engine(store, address):
+    return open_engine(store.db, address)
+
+
+@pytest.fixture
+def fleet(address, tmp_path):
+    """A store on a server, and a way to begin workers of it."""
+    with serve_fleet(address, tmp_path) as begun:
+        yield begun

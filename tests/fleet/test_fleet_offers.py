@@ -1,0 +1,65 @@
+"""Requests of runs that workers leave to others, by the command."""
+
+import pytest
+from support.command import sexplang as command
+
+pytestmark = pytest.mark.postgres
+
+WIDE = '(length (par-map (lambda (n) (run-script "sleep" ["0.2"])) (range 0 24)))'
+
+
+def settlers(fleet):
+    """The processes that have performed requests of others, and how many."""
+    found = fleet.store.db.execute(
+        "select split_part(settler, ':', 2)::int, count(*) from leaves "
+        "where settler is not null group by 1"
+    )
+    return dict(found.fetchall())
+
+
+def test_a_wide_run_is_spread_over_workers(fleet):
+    """The driver performs what it has places for, and leaves the rest to all of them."""
+    workers = [
+        fleet.begin("--places", "2", "--allow-run", "sleep", "--offers", "script") for _ in range(3)
+    ]
+    fleet.submit(WIDE, "r", "--allow-run", "sleep")
+    run = fleet.wait_for_state("r")
+    found = settlers(fleet)
+
+    assert ("24", 24) == (run.value, run.replies)
+    assert {each.pid for each in workers} >= found.keys() and len(found) > 1
+    assert 12 < sum(found.values()) < 24
+
+
+def test_a_run_may_no_more_elsewhere(fleet):
+    """A script that the run may not run is left to nobody, though all workers may run it."""
+    fleet.begin(
+        *("--places", "1", "--allow-run", "sleep", "--allow-run", "echo", "--offers", "script")
+    )
+    denied = '(par-map (lambda (n) (attempt (run-script "echo" ["tea"]) "denied")) (range 0 4))'
+    fleet.submit(denied, "r", "--allow-run", "sleep")
+    run = fleet.wait_for_state("r")
+
+    assert '["denied" "denied" "denied" "denied"]' == run.value and {} == settlers(fleet)
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (("--offers", "tea"), 2, "`tea` is nothing that a worker can offer"),
+        (("--offers", "script"), 2, "may run no script"),
+        (("--fleet-limit", "m=tea:1"), 2, "is no limit of a model"),
+        (("--offers", "script", "--once"), 2, "performs itself what its runs ask"),
+    ],
+)
+def test_a_wrong_offer_is_one_sentence(fleet, words, status, said):
+    done = fleet.command("worker", *words)
+
+    assert status == done.returncode and said in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_on_a_file_there_is_nothing_to_offer(tmp_path):
+    done = command("worker", "--store", str(tmp_path / "x.db"), "--offers", "script")
+
+    assert 2 == done.returncode and "--offers" in done.stderr

@@ -1,0 +1,147 @@
+"""Workers and their server: restarts of either, and addresses that are wrong."""
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+from tempfile import mkdtemp
+
+import psycopg
+import pytest
+from support.command import sexplang as command
+from support.fleet_workers import STEPS, SUM, serve_fleet
+from support.postgres_server import USER, find_programs, start_postgres
+
+import sexplang
+from sexplang.runtime.fleet import open_engine
+from sexplang.runtime.journal.run_store import open_store
+from sexplang.runtime.journal.stored_journal import read_rows
+
+pytestmark = pytest.mark.postgres
+
+
+@pytest.fixture
+def cluster():
+    """Functions that begin and end a server with the same data."""
+    programs, folder = find_programs(), Path(mkdtemp(prefix="pg-", dir="/tmp"))
+    owner = pwd.getpwnam("postgres").pw_uid if os.geteuid() == 0 else None
+    if owner is not None:
+        os.chown(folder, owner, -1)
+    made = [programs / "initdb", "-D", folder / "data", "-U", USER, "-A", "trust", "-N"]
+    subprocess.run([*made, "-E", "UTF8"], check=True, capture_output=True, user=owner, cwd="/tmp")
+    running = []
+
+    def begin():
+        running.append(start_postgres(programs, folder, owner, ["fsync=off"]))
+        return f"postgresql://{USER}@/postgres?host={folder}"
+
+    def end(how=signal.SIGINT):
+        server = running.pop()
+        server.send_signal(how)
+        server.wait(timeout=30)
+
+    yield begin, end
+    if running:
+        end()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT], ids=["fast", "immediate"])
+def test_the_server_is_restarted(cluster, tmp_path, how):
+    """Workers connect again, and the run goes on from its last commit."""
+    begin, end = cluster
+    address = begin()
+    with serve_fleet(address, tmp_path) as fleet:
+        fleet.submit(STEPS, "r")
+        worker = fleet.begin()
+        fleet.wait_for_driver()
+        fleet.store.close()
+        end(how)
+        begin()
+        fleet.store = open_store(address)
+        run = fleet.wait_for_state("r")
+        rows = read_rows(fleet.store, run, whole=True).rows
+        assert (str(SUM), 60) == (run.value, len(rows))
+        assert worker.poll() is None, fleet.said(worker)
+
+
+def test_workers_are_restarted_one_after_the_other(fleet):
+    """Nothing is lost, and nothing is done twice."""
+    for n in range(6):
+        fleet.submit(f'(import "tools.py") (fold + {n} (map step (range 1 61)))', f"r{n}")
+    workers = [fleet.begin("--places", "2") for _ in range(3)]
+    fleet.wait_for(lambda: len({pid for _, pid in fleet.log()}) >= 2)
+    for n, worker in enumerate(workers):
+        worker.send_signal(signal.SIGTERM)
+        assert 0 == worker.wait(20), fleet.said(worker)
+        if n < 2:
+            fleet.begin("--places", "2")
+    for n in range(6):
+        assert str(18300 + n) == fleet.wait_for_state(f"r{n}").value
+
+    assert 360 == len(fleet.log())
+
+
+def test_answers_from_python_wake_a_worker(fleet):
+    fleet.submit('(str (ask-user "Pay?") "!")', "r")
+    fleet.begin()
+    fleet.wait_for_state("r", "waiting")
+    sexplang.answer("r", "yes", store=fleet.address)
+
+    assert '"yes!"' == fleet.wait_for_state("r").value
+
+
+WRONG = [
+    (lambda url: url.replace("/postgres?", "/nowhere?"), "does not exist"),
+    (lambda url: url.replace("host=", "host=/nowhere"), "No such file"),
+    (lambda url: url.replace("sexplang@", "nobody:secret@"), "nobody"),
+    (lambda url: url + "&colour=red", "cannot be read"),
+]
+
+
+@pytest.mark.parametrize("words", [("worker", "--once"), ("submit", "-e", "1")], ids=["w", "s"])
+@pytest.mark.parametrize(("change", "said"), WRONG, ids=["database", "host", "user", "option"])
+def test_a_wrong_address_is_one_sentence(postgres, words, change, said):
+    done = command(*words, "--store", change(postgres))
+
+    assert 1 == done.returncode and said in done.stderr, done.stderr
+    assert "secret" not in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [("worker", "--once"), ("submit", "-e", "1")], ids=["w", "s"])
+def test_tables_of_other_versions_are_refused(address, words):
+    """Those of a newer version of sexplang, and those of another version of the engine."""
+    store = open_store(address)
+    open_engine(store.db, address)
+    store.close()
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("update sexplang.engine set digest = 'x', release = '3.0.0'")
+        engine = command(*words, "--store", address)
+        connection.execute("update sexplang.version set version = 99")
+        newer = command(*words, "--store", address)
+        connection.execute("drop schema sexplang cascade")
+
+    assert 1 == engine.returncode and "procrastinate" in engine.stderr and "3.0.0" in engine.stderr
+    assert 1 == newer.returncode and "newer version" in newer.stderr
+
+
+def test_a_port_that_is_taken_is_told(fleet):
+    fleet.begin("--metrics", "0")
+    first = fleet.processes[0]
+    port = fleet.wait_for(lambda: "127.0.0.1:" in fleet.said(first) and fleet.said(first))
+    port = port.partition("127.0.0.1:")[2].partition("/")[0]
+    done = fleet.command("worker", "--once", "--metrics", port)
+
+    assert 1 == done.returncode and f"--metrics {port}" in done.stderr
+
+
+def test_a_tool_of_a_worker_is_run_once_it_is_there(fleet, tmp_path):
+    """A run that no worker may drive goes on when one is begun that may."""
+    fleet.submit('(import "tools.py") (step 4)', "r")
+    fleet.begin(allow=False)
+    fleet.wait_for(lambda: fleet.store.find("r").held)
+    fleet.begin()
+
+    assert "40" == fleet.wait_for_state("r").value

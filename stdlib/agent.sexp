@@ -41,11 +41,11 @@
                    details: {rounds: round words: words}}))
           (else (recur (continue result words) (+ round 1))))))
 
-; Allows or refuses each tool call of the models in `body`, a function without parameters. A function or
+; Allows or refuses each tool call of the models in `f`, a function without parameters. A function or
 ; a tool of the host is called if `(allow name inputs)` gives nil; else what it gives is the reason that
 ; the model is told.
-(define (with-approval allow body)
-  (handle (body)
+(define (with-approval allow f)
+  (handle (f)
     ((tool name inputs) resume
       (bind reason (allow name inputs))
       (if (nil? reason)

@@ -33,11 +33,11 @@
   (when chosen (_check-matcher chosen))
   (if chosen (match-memory chosen input) (search-memory input)))
 
-; Lets a matcher find the files that tasks in `body`, a function without parameters, get as context: it
+; Lets a matcher find the files that tasks in `f`, a function without parameters, get as context: it
 ; answers their `search-memory`.
-(define (with-matcher matcher body)
+(define (with-matcher matcher f)
   (_check-matcher matcher)
-  (handle (body)
+  (handle (f)
     ((search-memory query) resume (resume (match-memory matcher query)))))
 
 ; The files that a matcher finds fitting to a query, a text or a table of fields: `{summary matches

@@ -3,10 +3,10 @@
 
 (define _FAILURES ["llm_error" "connection_error" "protocol_error" "no-model" "seconds"])
 
-; Asks other models, the `models` in turn, if a model call in `body` fails; the last error is raised.
-; `body` is a function without parameters. `on` are the reasons, or types, of errors that are meant.
-(define (with-fallback models body (on _FAILURES))
-  (handle (body)
+; Asks other models, the `models` in turn, if a model call in `f` fails; the last error is raised.
+; `f` is a function without parameters. `on` are the reasons, or types, of errors that are meant.
+(define (with-fallback models f (on _FAILURES))
+  (handle (f)
     ((model payload) resume
       (bind answer (_ask-in-turn payload models on))
       (if answer.error
@@ -26,10 +26,10 @@
   (handle {reply: (f)}
     ((error err) failing (begin (abandon failing) {error: err}))))
 
-; Writes a log of the model calls in `body`, a function without parameters: `(write payload reply)` is
+; Writes a log of the model calls in `f`, a function without parameters: `(write payload reply)` is
 ; called after each, with its reply or its error. By default that is a line of the log.
-(define (with-log body (write _log-call))
-  (handle (body)
+(define (with-log f (write _log-call))
+  (handle (f)
     ((model payload) resume
       (bind answer (_attempt-call (lambda () (model payload))))
       (write payload (or answer.error answer.reply))
@@ -47,11 +47,11 @@
                    (or reply.usage.input_tokens 0)
                    (or reply.usage.output_tokens 0)))))
 
-; Caches the model calls in `body`, a function without parameters: a question that was asked before in
+; Caches the model calls in `f`, a function without parameters: a question that was asked before in
 ; this run is not asked again, nor while another branch waits for its answer. `(key payload)` is what
 ; makes two questions the same: by default all of the payload.
-(define (with-cache body (key identity))
-  (handle (body)
+(define (with-cache f (key identity))
+  (handle (f)
     ((model payload) resume
       (bind asked (str "model " (sha256 (format "~s" (key payload)))))
       (bind answer (_attempt-call (lambda () (_once asked (lambda () (model payload))))))

@@ -1,10 +1,10 @@
 ; State that is passed along behind the program's back: nothing is ever changed.
 ;
-; `(with-state initial body)` calls `body`, a function without parameters, and gives its value.
+; `(with-state initial f)` calls `f`, a function without parameters, and gives its value.
 ; Inside, `(get-state)` gives the state, `(put-state value)` replaces it for what comes after, and
 ; `(update-state f)` puts what `f` makes of it.
 ;
-; `(with-cells {name: initial …} body)` does the same for any number of named cells, read by
+; `(with-cells {name: initial …} f)` does the same for any number of named cells, read by
 ; `(get-cell 'name)` and replaced by `(put-cell 'name value)`; a cell that the nearest `with-cells`
 ; does not have is looked for further out. The state is the cell called `state`.
 ;
@@ -16,9 +16,9 @@
 ; Puts what a function makes of a cell's value into the cell.
 (define (update-cell name f) (put-cell name (f (get-cell name))))
 
-; Gives `body`, a function without parameters, several named variables, the cells; returns
-; `{value cells}`, the value of `body` and the last value of each cell.
-(define (run-cells cells body)
+; Gives `f`, a function without parameters, several named variables, the cells; returns
+; `{value cells}`, the value of `f` and the last value of each cell.
+(define (run-cells cells f)
   (unless (table? cells)
     (raise {type: "PROGRAM_ERROR"
             reason: "wrong-type"
@@ -27,7 +27,7 @@
   ; A put ends the step that it is made in; the next step begins there, with other cells. So a get
   ; is answered where it is made, also in the branches of a `par`, and no put takes any stack.
   (define (begin-body)
-    (handle (body)
+    (handle (f)
       ((put-cell name value) resume
         (if (has-key? cells name)
             {name: name next: value resume: resume}
@@ -43,8 +43,8 @@
        (recur (put now name next) (lambda () (resume nil))))
       ({value: value} {value: value cells: now}))))
 
-; Gives `body`, a function without parameters, several named variables, the cells; returns its value.
-(define (with-cells cells body) (get (run-cells cells body) "value"))
+; Gives `f`, a function without parameters, several named variables, the cells; returns its value.
+(define (with-cells cells f) (get (run-cells cells f) "value"))
 
 ; The state of the nearest `with-state` or `run-state`.
 (define (get-state) (get-cell "state"))
@@ -55,11 +55,11 @@
 ; Puts what a function makes of the state in its place.
 (define (update-state f) (update-cell "state" f))
 
-; Gives `body`, a function without parameters, a variable, the state; returns `{value state}`, the
-; value of `body` and the last state.
-(define (run-state initial body)
-  (match (run-cells {state: initial} body)
+; Gives `f`, a function without parameters, a variable, the state; returns `{value state}`, the
+; value of `f` and the last state.
+(define (run-state initial f)
+  (match (run-cells {state: initial} f)
     ({value: value cells: {state: state}} {value: value state: state})))
 
-; Gives `body`, a function without parameters, a variable, the state; returns its value.
-(define (with-state initial body) (get (run-state initial body) "value"))
+; Gives `f`, a function without parameters, a variable, the state; returns its value.
+(define (with-state initial f) (get (run-state initial f) "value"))

@@ -320,10 +320,10 @@
   (bind most (apply max numbers))
   (if (= most 0) 0 (/ (- most (apply min numbers)) most)))
 
-; `(with-suggestions {calls: 8} body)` is `(with-budget {calls: 8} (body))`, where a conversation that
+; `(with-suggestions {calls: 8} f)` is `(with-budget {calls: 8} (f))`, where a conversation that
 ; has used half of the calls and has proposed nothing yet is told that it may.
-(define (with-suggestions budget body)
-  (with-budget budget (_suggested-from (quotient (+ (or budget.calls 20) 1) 2) (_half-used) body)))
+(define (with-suggestions budget f)
+  (with-budget budget (_suggested-from (quotient (+ (or budget.calls 20) 1) 2) (_half-used) f)))
 
 (define (_half-used)
   "Half of what may be used is used, and nothing is done yet. Consider to propose a subplan.")

@@ -350,7 +350,7 @@ SIGNATURES = [
     ("(sort [|3 1] <)", [("(sort xs less?)", "xs")]),
     ("(loop 3 |)", [("(loop count body…)", "body…"), ("(loop ((name e) …) body…)", "body…")]),
     ('(ask-user "Go on?" |)', [("(ask-user prompt [choices])", "[choices]")]),
-    ("(import std/state)\n(with-state |)", [("(with-state initial body)", "initial")]),
+    ("(import std/state)\n(with-state |)", [("(with-state initial f)", "initial")]),
     ('(import "tools.sexp" as: u)\n(u.double |)', [("(double n)", "n")]),
     (
         '(import "summarize.xml")\n(summarize "é😀" |)',

@@ -224,7 +224,7 @@ HIGHER.update(
 def _run_cells(
     m: AbstractInterpreter, given: Arguments, labels: Any, handling: ActiveHandle | None, span: Span
 ) -> Steps:
-    """`(run-cells cells body)`: each put resumes its continuation exactly once, in a loop.
+    """`(run-cells cells f)`: each put resumes its continuation exactly once, in a loop.
     Interpreting the loop would lose that count."""
     if len(given) != 2:
         return without_effects(DATA)

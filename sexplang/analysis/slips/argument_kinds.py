@@ -5,7 +5,14 @@ from itertools import combinations, permutations
 from typing import Any
 
 from sexplang.analysis.domain.typed_values import task_of, words_of
-from sexplang.analysis.domain.values import Abstract, Closure, Constant, Result, Typed
+from sexplang.analysis.domain.values import (
+    Abstract,
+    Closure,
+    Constant,
+    Result,
+    Typed,
+    functions,
+)
 from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
 from sexplang.analysis.interpreter.observations import CallNode
 from sexplang.analysis.own_nodes import is_own
@@ -17,12 +24,13 @@ from sexplang.analysis.slips.kinds import (
     RESULT,
     SAID,
     TAKES,
+    THUNK,
     WORDS,
     Kinds,
     kind_of,
 )
 from sexplang.terms.classes.node import frozen
-from sexplang.terms.core import Call, CallKnown, CallPrimitive
+from sexplang.terms.core import Call, CallPrimitive
 from sexplang.terms.diagnostic import Diagnostic, Label
 from sexplang.terms.source import Made
 from sexplang.terms.values.abbreviation import abbreviate, excerpt
@@ -66,8 +74,11 @@ def _misfit(
     name, wanted = found
     kinds = [kind_of(one, value) for one, value in zip(node.arguments, values, strict=True)]
     for at, wants in enumerate(wanted):
+        if wants == THUNK and kinds[at] is None and functions(values[at]) == frozenset():
+            kinds[at] = "data"
+    for at, wants in enumerate(wanted):
         kind = kinds[at]
-        if wants is not None and kind is not None and kind not in wants:
+        if wants is not None and kind is not None and not _fits(wants, kind):
             labels = node.labels if isinstance(node, Call) else ()
             return Misfit(at, name, wants, kind, () if labels else _order(wanted, kinds))
     return None
@@ -96,7 +107,9 @@ def _count_swaps(order: tuple[int, ...]) -> int:
 
 
 def _fits(wants: Kinds | None, kind: str | None) -> bool:
-    return wants is None or kind is None or kind in wants
+    if wants is None or kind is None:
+        return True
+    return kind in wants or (kind == "data" and wants not in (FUNCTION, THUNK))
 
 
 def _find_wanted(
@@ -159,18 +172,18 @@ def _hint(node: CallNode, misfit: Misfit, value: Abstract) -> str | None:
         return f"give what `(call-task {task.name} …)` gives: an answer keeps no conversation"
     if misfit.wants == SAID:
         return f'write `(continue {written[0]} "words")`'
+    if misfit.wants == THUNK:
+        return _suggest_thunk(node.arguments[misfit.at], written[misfit.at], value)
     if misfit.wants == FUNCTION:
-        if misfit.name in ("retry", "vote", "hedge"):
-            return _thunk(node.arguments[misfit.at], written[misfit.at], value)
         if task is not None:
             return f"give the task itself, `{task.name}`, or a lambda that calls it"
         return "give a function, such as `(lambda (x) …)`"
     return None
 
 
-def _thunk(argument: Any, written: str, value: Abstract) -> str | None:
+def _suggest_thunk(argument: Any, written: str, value: Abstract) -> str | None:
     """Return the hint for a call whose result is called again. A name has none."""
-    if isinstance(argument, (Call, CallKnown, CallPrimitive)):
+    if argument.span.text.startswith("("):
         return f"write `(lambda () {written})`"
     task = task_of(value)
     if task is not None:

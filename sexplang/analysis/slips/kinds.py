@@ -24,6 +24,8 @@ TEXT: Kinds = frozenset(["text", "result", "answer"])
 NUMBER: Kinds = frozenset(["number", "answer"])
 TABLE: Kinds = frozenset(["table", "result", "answer"])
 FUNCTION: Kinds = frozenset(["function"])
+# A function without parameters. A call in its place is performed before the function that takes it.
+THUNK: Kinds = frozenset(["function", "thunk"])
 RESULT: Kinds = frozenset(["result"])
 KEY: Kinds = frozenset(["text", "symbol", "answer"])
 SAID: Kinds = frozenset(["text", "list", "answer"])
@@ -37,6 +39,7 @@ WORDS: dict[Kinds, str] = {
     NUMBER: "a number",
     TABLE: "a table",
     FUNCTION: "a function",
+    THUNK: "a function",
     RESULT: "a TaskResult",
     KEY: "a string or a symbol as a key",
     SAID: "a TaskResult and words",
@@ -47,6 +50,7 @@ WORDS: dict[Kinds, str] = {
 NAMES = {
     "answer": "the answer of a task",
     "boolean": "a boolean",
+    "data": "plain data",
     "function": "a function",
     "list": "a list",
     "nil": "nil",
@@ -108,6 +112,15 @@ TAKES: dict[str, tuple[Kinds, ...]] = {
 """The kinds that primitives and prelude functions take, by position."""
 
 LIBRARY: dict[str, dict[str, Kinds]] = {
+    **{
+        name: {kind: THUNK}
+        for kind, names in (
+            ("f", "retry vote hedge once with-fallback with-log with-cache with-suggestions"),
+            ("f", "with-cells run-cells with-state run-state"),
+        )
+        for name in names.split()
+    },
+    "with-matcher": {"matcher": FUNCTION, "f": THUNK},
     "par-map": {"f": FUNCTION, "xs": LIST},
     **{
         name: {kind: FUNCTION, last: LIST if last == "xs" else TABLE}
@@ -120,9 +133,8 @@ LIBRARY: dict[str, dict[str, Kinds]] = {
     },
     "filter-table": {"p": FUNCTION, "t": TABLE},
     "update-in": {"path": LIST, "f": FUNCTION},
-    "retry": {"f": FUNCTION},
-    "vote": {"f": FUNCTION},
-    "hedge": {"f": FUNCTION},
+    "best-of": {"f": THUNK, "score": FUNCTION},
+    "with-approval": {"allow": FUNCTION, "f": THUNK},
     "director-evaluator-loop": dict.fromkeys(
         ["director", "executor", "evaluator", "controller"], FUNCTION
     ),

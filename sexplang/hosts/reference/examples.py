@@ -173,6 +173,15 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "run-cells": (
         "(run-cells {n: 1} (lambda () (put-cell 'n 2) 'done)) ;=> {value: 'done cells: {n: 2}}",
     ),
+    "run-agent": ('(run-agent program {goal: "a sum"} rounds: 5)',),
+    "with-approval": ('(with-approval allow (lambda () (cashier "900")))',),
+    "with-fallback": ('(with-fallback ["backup"] (lambda () (size "Bonn")))',),
+    "with-log": ('(with-log (lambda () (size "Bonn")))',),
+    "with-cache": ('(with-cache (lambda () (par-map size ["Bonn" "Rome" "Bonn"])))',),
+    "once": ('(once "size" (lambda () (* 6 7))) ;=> 42',),
+    "with-matcher": ('(with-matcher matcher (lambda () (summarize "errors")))',),
+    "with-suggestions": ('(with-suggestions {calls: 8} (lambda () (solve "a riddle")))',),
+    "best-of": ('(best-of (lambda () "tea") string-length n: 2) ;=> "tea"',),
     "map-tasks": ('(map-tasks string-upcase ["a" "b"]) ;=> ["A" "B"]',),
     "reduce-tasks": (
         "(reduce-tasks string-length (lambda (result acc input) (+ acc result)) 0 "

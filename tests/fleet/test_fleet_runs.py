@@ -285,3 +285,17 @@ def test_a_file_has_submitted_runs_too(tmp_path):
     shown = command("runs", "show", "r", *store, cwd=tmp_path)
 
     assert "value: 3" in shown.stdout, worked.stderr + shown.stdout
+
+
+def test_a_run_that_computes_keeps_its_worker(fleet):
+    """The signs of life are given by another thread, so nobody takes the run away."""
+    text = (
+        "(define (count n) (if (equal? n 0) 0 (count (- n 1)))) [(random) (count 9000000) (random)]"
+    )
+    fleet.submit(text, "r")
+    fleet.begin()
+    fleet.begin()
+    run = fleet.wait_for_state("r", seconds=100)
+
+    said = "".join(fleet.said(each) for each in fleet.processes)
+    assert (2, 1) == (run.boots, said.count("run r goes on")), said

@@ -18,7 +18,6 @@ from sexplang.hosts.settings.store_options import describe_cost, read_command
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.hosts.terminal.streams import person_at
 from sexplang.machine import Limits
-from sexplang.pipeline.pipeline import build
 from sexplang.runs.durable_run import ResumedRun, resume_run
 from sexplang.runs.program_texts import read_program
 from sexplang.runs.reused_run import lock_replaceable
@@ -352,6 +351,8 @@ def _build(
     """Return the settings and the program of a run, and what shapes its value: from the texts in
     the store, else in the folder where it began. Raises Diagnostics, Fault, Refusal, OSError."""
     if run.program is not None:
+        from sexplang.pipeline.pipeline import build  # lists and answers need none
+
         texts = read_program(store, run)
         program = build(texts.source, texts.make_finder(settings.allow_python))
         return evolve(settings, file="-", expression=None), texts.source, program, _keep

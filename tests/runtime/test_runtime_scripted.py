@@ -147,6 +147,9 @@ TYPED = """(defatom sort (params (text string)) (instructions "Sort {{text}}")
 def test_a_table_below_reply_is_the_json_of_a_typed_task(usage):
     rules = [{"task": "sort", "reply": {"label": "späm"}, **usage}]
     assert {"label": "späm"} == sexplang.run(TYPED, model=rules)
+    both = TYPED.replace("{label: string}", "{label: string text: string}")
+    said = {"label": "spam", "text": "Buy!"}  # `text` is a key of replies too
+    assert said == sexplang.run(both, model=[{"task": "sort", "reply": said, **usage}])
     pair = TYPED.replace("{label: string}", "[string]")
     assert ["a", "b"] == sexplang.run(pair, model=[{"reply": ["a", "b"]}])
 

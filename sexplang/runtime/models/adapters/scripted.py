@@ -169,10 +169,11 @@ def _rule(item: dict[str, Any], path: str, at: int) -> Rule:
 
 
 def is_reply(said: Any) -> bool:
-    """Return whether data has the form of a reply: a text, blocks, or a table with a key of one.
+    """Return whether data has the form of a reply: a text, blocks, or a table with the keys of one.
     Other data is what a model would write as JSON."""
     if isinstance(said, dict):
-        return any(key in said for key in (*_SAYS, "usage", "stop_reason"))
+        known = {*_SAYS, *_BESIDE, *(_OF_SERVERS if "content" in said else ())}
+        return not known.isdisjoint(said) and said.keys() <= known
     if isinstance(said, list):
         return all(isinstance(block, dict) and "type" in block for block in said)
     return isinstance(said, str)
@@ -182,6 +183,8 @@ def _kind(reply: Any) -> str:
     return "content" if isinstance(reply, list) else "text"
 
 
+_BESIDE = ("usage", "stop_reason", "model")
+_OF_SERVERS = ("id", "type", "role", "stop_sequence")
 _SAYS = ("text", "tool_use", "content", "error", "embeddings")
 
 

@@ -88,3 +88,23 @@ def test_a_failed_run_says_how_to_go_on_with_an_edited_program(tmp_path):
     (tmp_path / "r.json").write_text('["one"]')
     words = ["run", "p.sexp", "--model", "scripted:r.json", "--store", "runs.db"]
     assert "(edited the program? add --accept-changes)" in sexplang(*words, cwd=tmp_path).stderr
+
+
+def test_a_folder_is_checked_whole(tmp_path):
+    (tmp_path / "a/.hidden").mkdir(parents=True)
+    (tmp_path / "p.sexp").write_text("(+ 1 2)")
+    (tmp_path / "a/q.sexp").write_text("(+ 1 nothing)")
+    (tmp_path / "a/.hidden/r.sexp").write_text("(")
+    (tmp_path / "a/notes.txt").write_text("(")
+    done = sexplang("check", ".", cwd=tmp_path)
+    assert (1, True) == (done.returncode, "2 files: 1 error, no warnings" in done.stderr)
+    assert "a/q.sexp:1:6" in done.stderr
+    (tmp_path / "empty").mkdir()
+    assert "cannot read `empty`" in sexplang("check", "empty", cwd=tmp_path).stderr
+
+
+@pytest.mark.parametrize("words", [["-e", "(+ 1 2)"], ["eval", "(+ 1 2)"], ["eval"]])
+def test_a_text_to_run_is_shown_its_command(words):
+    done = sexplang(*words)
+    assert 2 == done.returncode
+    assert "type: sexplang run -e '(+ 1 2)'" in done.stderr

@@ -1,5 +1,6 @@
 """`sexplang check`: files to diagnostics, effects and bounds, without running anything."""
 
+import os
 import sys
 from shlex import quote
 from typing import Any
@@ -37,10 +38,11 @@ def check(
     effects: bool = False,
     max_calls: int | None = None,
 ) -> int:
-    """Check programs and templates and print the result.
+    """Check programs and templates, all those of a folder, and print the result.
 
     Return 1 if there is an error, 2 if there is no such file.
     """
+    files = tuple(dict.fromkeys(path for file in files for path in _paths(file)))
     checked = [_check_file(file, max_calls) for file in files]
     # Two files may import the same third one.
     found = list(dict.fromkeys(each for one in checked for each in one.findings))
@@ -56,6 +58,20 @@ def check(
             print("--strict counts a warning as an error", file=sys.stderr)
     wrong = any(strict or each.severity == "error" for each in found)
     return status_of(found) if wrong else DONE
+
+
+def _paths(file: str) -> list[str]:
+    """Return the file, or the programs and templates below a folder."""
+    if not os.path.isdir(file):
+        return [file]
+    found = []
+    for folder, folders, names in os.walk(file):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [os.path.join(folder, name) for name in sorted(names) if name.endswith(_KINDS)]
+    return [os.path.normpath(path) for path in found] or [file]
+
+
+_KINDS = (".sexp", ".xml")
 
 
 def _check_file(file: str, max_calls: int | None) -> FileReport:

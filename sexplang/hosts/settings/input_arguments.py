@@ -167,7 +167,7 @@ def _sample(declared: Input) -> str:
     if schema.get("type") == "array":
         items = schema.get("items")
         kind = items.get("type") if isinstance(items, dict) else None
-        return f"'[{_ITEMS.get(kind, _ITEMS['string'])}]'"
+        return f"'[{_ITEMS.get(str(kind), _ITEMS['string'])}]'"
     return {
         "string": "TEXT, or @PATH for a file's text",
         "number": "1.5",

@@ -26,7 +26,7 @@
   (_check "(flat-map f xs)" f xs)
   (apply append (map f xs)))
 
-; What `f` gives for each item, without nil and false.
+; What `f` gives for each item, without nil and false. `(filter-map identity xs)` removes nil from a list.
 (define (filter-map f xs)
   (_check "(filter-map f xs)" f xs)
   (filter identity (map f xs)))

@@ -1,5 +1,6 @@
 """Lowering of names, and suggestions for unbound ones."""
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -217,6 +218,9 @@ def _suggest(
     marked = habit_hints.find_mark(form.spelling, form.span)
     if marked is not None:
         return marked
+    assigned = _ASSIGNED.match(form.span.source.text, form.span.end)
+    if assigned is not None and _begins_line(form):
+        return habit_hints.Suggestion(f"a value gets a name by `(define {name} {assigned[1]})`")
     first = _name_first(c, name)
     if first is not None:
         return habit_hints.Suggestion(first)
@@ -225,6 +229,15 @@ def _suggest(
         return None
     edits = (Edit(form.span, close),) if form.spelling == name else ()
     return habit_hints.Suggestion(f"did you mean `{close}`{_describe(c, close)}?", edits)
+
+
+_ASSIGNED = re.compile(r"[ \t]+=[ \t]+([^\s()\[\]{}\"]+)")
+
+
+def _begins_line(form: Name) -> bool:
+    """Return whether nothing but an opening parenthesis stands before a name in its line."""
+    text, start = form.span.source.text, form.span.start
+    return text[text.rfind("\n", 0, start) + 1 : start].strip() in ("", "(")
 
 
 def _is_suggested(name: str, binding: Binding) -> bool:

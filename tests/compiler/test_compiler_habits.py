@@ -325,3 +325,18 @@ def test_a_slip_is_answered_at_run_time(form, said):
     text = f"(define xs [1 2]) (try {form} (catch (e) e.hint))"
 
     assert said in sexplang.run(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("x = 3", "a value gets a name by `(define x 3)`"),
+        ("(x = 3)", "a value gets a name by `(define x 3)`"),
+        ("(+ x = 3)", None),
+        ("(list 1)\nx", None),
+    ],
+)
+def test_an_assignment_is_shown_as_a_definition(text, hint):
+    with pytest.raises(sexplang.Diagnostics) as found:
+        sexplang.build(text)
+    assert hint == found.value.diagnostics[0].hint

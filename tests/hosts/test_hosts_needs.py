@@ -108,3 +108,7 @@ def test_a_text_to_run_is_shown_its_command(words):
     done = sexplang(*words)
     assert 2 == done.returncode
     assert "type: sexplang run -e '(+ 1 2)'" in done.stderr
+
+
+def test_the_words_for_nil_in_a_list_find_filter_map():
+    assert "(filter-map f xs)" in sexplang("doc", "remove nil from list").stdout.splitlines()[0]

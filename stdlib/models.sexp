@@ -4,7 +4,7 @@
 (define _FAILURES ["llm_error" "connection_error" "protocol_error" "no-model" "seconds"])
 
 ; Asks other models, the `models` in turn, if a model call in `f` fails; the last error is raised.
-; `f` is a function without parameters. `on` are the reasons, or types, of errors that are meant.
+; `f` is a function without parameters. `on` are the reasons, or types, of errors after which it does so.
 (define (with-fallback models f (on _FAILURES))
   (handle (f)
     ((model payload) resume

@@ -1,5 +1,6 @@
 """The permissions that a program needs: servers of models, executables, and files that are written
-or lie outside its folder. Only names in the text are found."""
+or lie outside its folder. Only names in the text are found. Operations of the program that nothing
+answers need a person, who answers where the run pauses."""
 
 import re
 from collections.abc import Iterator
@@ -8,11 +9,12 @@ from typing import Any
 
 from sexplang.analysis.domain.values import Constant
 from sexplang.analysis.interpreter.interpreter import AbstractInterpreter
-from sexplang.analysis.own_nodes import is_own, own_nodes
+from sexplang.analysis.own_nodes import is_own, own_nodes, own_units
 from sexplang.terms import core
 from sexplang.terms.classes.node import field, frozen
 from sexplang.terms.host.file_command import Listing, parse_listing, words_of
 from sexplang.terms.host.host_operations import HOST_OPERATIONS, HostOperation
+from sexplang.terms.program import Program
 from sexplang.terms.source import Span
 from sexplang.terms.values.sequences import LISTS
 from sexplang.terms.values.value import Operation, Task
@@ -20,10 +22,14 @@ from sexplang.terms.values.value import Operation, Task
 _HOST = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?=[:/?#]|$)", re.IGNORECASE)
 
 
+PAUSE = "--pause"
+
+
 @frozen
 class Need:
     """A permission: its option (`--allow-net`, `--allow-run`), and its `name`, a host, an
-    executable or a path. That of a Python file is as the program's own path is written."""
+    executable or a path. That of a Python file is as the program's own path is written. `--pause`
+    has the name of an operation."""
 
     option: str
     name: str
@@ -31,6 +37,8 @@ class Need:
     span: Span | None = field(eq=False)
 
     def __str__(self) -> str:
+        if self.option == PAUSE:
+            return f"needs a handler of `{self.name}`, or {PAUSE} {self.name}"
         return f"needs {self.option} {self.name} for {self.why}"
 
     def plain(self) -> dict[str, Any]:
@@ -42,8 +50,9 @@ class Need:
         }
 
 
-def needs_of(m: AbstractInterpreter) -> tuple[Need, ...]:
-    """Return each need once, needs of tasks first."""
+def needs_of(m: AbstractInterpreter, performed: tuple[str, ...] = ()) -> tuple[Need, ...]:
+    """Return each need once, needs of tasks first. `performed` are the operations of a run that no
+    handler of the program takes."""
     program = m.program
     found = [
         Need("--allow-python", each.source.name, "the functions that it imports", each.imported)
@@ -58,7 +67,24 @@ def needs_of(m: AbstractInterpreter) -> tuple[Need, ...]:
         if asks:
             found += _of_model(node)
         found += _of_call(m, node, names, answered)
+    found += _of_own_operations(program, performed)
     return tuple(dict.fromkeys(found))
+
+
+def _of_own_operations(program: Program, performed: tuple[str, ...]) -> Iterator[Need]:
+    """Yield a need for each operation of the program's `define-effect`s that nothing answers."""
+    in_python = {each.name for file in program.python for each in file.functions}
+    own = {name for unit in own_units(program) for name in unit.operations}
+    for name in performed:
+        if name in own and name not in in_python and name not in program.defaults:
+            places = [node.span for node in own_nodes(program) if _performs(node, name)]
+            yield Need(PAUSE, name, "an operation that nothing answers", next(iter(places), None))
+
+
+def _performs(node: Any, name: str) -> bool:
+    if isinstance(node, core.PerformOp):
+        return node.operation == name
+    return isinstance(node, core.Call) and _callee_name(node, {}) == name
 
 
 def _of_task(task: Task) -> Iterator[Need]:

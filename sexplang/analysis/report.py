@@ -185,7 +185,8 @@ def _analyse(m: AbstractInterpreter, given: int) -> Report:
     source = program.units[-1].name if program.units else ""
     findings = tuple(sorted(found, key=_place))
     types = types_of_names(m) if is_whole else ()
-    return Report(source, findings, tuple(rows), calls, needs_of(m), models_of(program), types)
+    needs = needs_of(m, rows[0].operations if is_whole else ())
+    return Report(source, findings, tuple(rows), calls, needs, models_of(program), types)
 
 
 def _whole(m: AbstractInterpreter, given: int) -> tuple[Environment, EffectCounts]:

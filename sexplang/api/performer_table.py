@@ -13,6 +13,7 @@ from sexplang.runtime.models import OnNamed
 from sexplang.terms.effect import Request
 from sexplang.terms.model.payload import is_embedding
 from sexplang.terms.model.roles import Models, read_models
+from sexplang.terms.values.abbreviation import abbreviate
 from sexplang.terms.values.boundary import plain, value_of
 
 if TYPE_CHECKING:
@@ -97,12 +98,14 @@ def _answer_in_order(replies: Sequence[Reply]) -> Callable[[Request], Any]:
 
 
 def _answer_by_call(function: Callable[[dict[str, Any]], Any]) -> Callable[[Request], Any]:
+    name = getattr(function, "__name__", type(function).__name__)
+
     def perform(request: Request) -> Any:
         payload = _payload(request)
         reply = reply_with(lambda: function(payload), from_model)
         if hasattr(reply, "__await__"):
-            return AsyncReply(reply, lambda said: whole_reply(said, request))
-        return whole_reply(reply, request)
+            return AsyncReply(reply, lambda said: whole_reply(said, request, name))
+        return whole_reply(reply, request, name)
 
     return perform
 
@@ -114,13 +117,27 @@ def _payload(request: Request) -> dict[str, Any]:
     return check_payload(plain(request.arguments[0]))
 
 
-def whole_reply(reply: Any, request: Request) -> Any:
-    """Return a reply with all its parts; a short one is that of a scripted model."""
-    from sexplang.runtime.models.adapters.scripted import check_script, check_usage, shape_reply
+def whole_reply(reply: Any, request: Request, name: str = "function") -> Any:
+    """Return a reply with all its parts; a short one is that of a scripted model. `name` is that of
+    the function that gave it."""
+    from sexplang.runtime.models.adapters.scripted import (
+        check_script,
+        check_usage,
+        is_reply,
+        shape_reply,
+    )
 
     said = plain(reply)
     if is_embedding(request.arguments[0]) and isinstance(said, list):
         said = {"embeddings": said}
+    if not is_reply(said):
+        from sexplang.runtime.refusal import refuse
+
+        raise refuse(
+            "bad-script",
+            f"the function `{name}` returned {abbreviate(value_of(said))}: "
+            'return the reply as text (json.dumps(…)) or {"text": …}',
+        )
     if isinstance(said, dict) and "stop_reason" in said:
         if said.get("usage") is not None:
             check_usage(said["usage"], "the function", 1)

@@ -50,11 +50,11 @@ def build(
         try:
             made = pipeline.build(text, find, functions=names)
         except Diagnostics as found:
-            if not isinstance(source, str):
-                raise with_imports(found, _folder(source), find) from None
-            if _FILE_NAME.fullmatch(source.strip()):
+            if isinstance(source, str) and _FILE_NAME.fullmatch(source.strip()):
                 raise _explain_path(source.strip(), found) from None
-            raise
+            if not isinstance(source, str):
+                found = with_imports(found, _folder(source), find)
+            raise _with_effects(found) from None
     return made if isinstance(source, str) else evolve(made, folder=_folder(source))
 
 
@@ -102,6 +102,22 @@ def _explain_path(text: str, found: Diagnostics) -> Diagnostics:
     """Return the Diagnostics of a text that looks like the name of a file, with a hint."""
     hint = f"a str is program text; write Path({json.dumps(text, ensure_ascii=False)})"
     return Diagnostics([evolve(found.diagnostics[0], hint=hint)])
+
+
+def _with_effects(found: Diagnostics) -> Diagnostics:
+    """Return the Diagnostics, where a called name that nothing is near to may be an effect."""
+    return Diagnostics([_with_effect(each) for each in found.diagnostics])
+
+
+def _with_effect(found: Diagnostic) -> Diagnostic:
+    span = found.span
+    if found.code != "unbound-name" or found.hint is not None or span is None:
+        return found
+    name = span.text
+    if span.source.text[span.start - 1 : span.start] != "(" or "." in name:
+        return found
+    hint = f"an effect of Python: build(…, effects={{{json.dumps(name)}: …}}), "
+    return evolve(found, hint=f"{hint}or (define-effect ({name} text))")
 
 
 def _source(source: str | os.PathLike[str]) -> Source:

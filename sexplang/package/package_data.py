@@ -141,9 +141,10 @@ def _unreadable(path: str, error: Exception) -> Diagnostics:
     if isinstance(error, FileNotFoundError):
         return _diagnose("file-not-found", f"there is no `{path}`", "check the path's spelling")
     why = getattr(error, "strerror", None) or str(error)
-    hint = "give the path of a file that may be read"
     if isinstance(error, IsADirectoryError):
         hint = f"name the files of the folder, as in {path.rstrip('/')}/*.sexp"
+        return _diagnose("file-not-found", f"`{path}` is a folder, not a file", hint)
+    hint = "give the path of a file that may be read"
     return _diagnose("file-failed", f"cannot read `{path}`: {why}", hint)
 
 

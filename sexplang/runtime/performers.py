@@ -90,7 +90,7 @@ def performers(
         "list-files": lambda request: _list(request, permissions),
         "run-script": make_run_script(permissions),
         "fetch": _make_fetch(permissions),
-        "search-memory": lambda request: _search(request, settings),
+        "search-memory": _make_search(settings),
         "tool": _make_tool(settings.tools, settings.servers, settings.on_event),
         "model": make_model(
             settings.models,
@@ -170,13 +170,25 @@ def _edit(request: Request, permissions: Permissions) -> None:
     file_writer.edit_file(require_text(path, request.operation), old, redact_text(new), permissions)
 
 
-def _search(request: Request, settings: Settings) -> Any:
-    from sexplang.runtime.memory.search_performer import (
-        search,  # loads SQLite
-    )
+def _make_search(settings: Settings) -> Performer:
+    """Return the performer of `search-memory`. It warns once if there is no index."""
+    warned: list[bool] = []
 
-    asked = request.arguments[0] if request.arguments else None
-    return search(asked, settings.memory, settings.permissions)
+    def perform(request: Request) -> Any:
+        from sexplang.runtime.memory.search_performer import (  # loads SQLite
+            describe_lack,
+            search,
+        )
+
+        asked = request.arguments[0] if request.arguments else None
+        found = search(asked, settings.memory, settings.permissions)
+        lack = describe_lack(found, settings.memory, settings.permissions)
+        if lack is not None and not warned:
+            warned.append(True)
+            settings.log("warning", lack)
+        return found
+
+    return perform
 
 
 def _make_fetch(permissions: Permissions) -> Performer:

@@ -91,9 +91,21 @@ MISTAKES = frozenset(("resume-across-par", "not-data", "wrong-arity", "not-a-fun
 
 
 def is_mistake(error: Value) -> bool:
-    """Return whether an error is the program author's mistake, for any input."""
+    """Return whether an error is the program author's mistake, for any input. An operation of the
+    program that nothing answers is one; an operation of the host may be what a model asked for."""
     fields = error.fields if isinstance(error, Record) else {}
-    return fields.get("type") == "PROGRAM_ERROR" and fields.get("reason") in MISTAKES
+    if fields.get("type") != "PROGRAM_ERROR":
+        return False
+    return fields.get("reason") in MISTAKES or _is_unanswered(fields)
+
+
+def _is_unanswered(fields: dict[str, Value]) -> bool:
+    from sexplang.terms.host.host_operations import HOST_OPERATIONS
+
+    details = fields.get("details")
+    operation = details.get("operation") if isinstance(details, dict) else None
+    is_own = isinstance(operation, str) and operation not in HOST_OPERATIONS
+    return is_own and fields.get("reason") == "unhandled-effect"
 
 
 def longer(task: str, seconds: float) -> str:

@@ -203,6 +203,7 @@ def test_a_slip_is_found(text, code, hint):
         '(define (f s) (re-replace "(a)" s "$1"))',
         '(define (f s) (re-find "/users/[0-9]+/" s))',
         "(par (map abs [1]) (map abs [2]))",
+        '(define (f s) (bind [a b] (string-split s "|")) [b a])',
     ],
 )
 def test_what_may_be_meant_is_no_slip(text):

@@ -322,3 +322,16 @@ def test_an_async_function_that_nobody_awaits_warns_of_nothing():
         with pytest.raises(sexplang.Failed, match="broken"):
             sexplang.run(text, effects=effects, model=model)
         gc.collect()
+
+
+def test_a_call_of_an_unbound_name_may_be_an_effect(tmp_path):
+    """A name that is near to another, is not called, or is defined in a file has its own hint."""
+    (tmp_path / "p.sexp").write_text('(notify "a") (prinnt "b") (+ 1 other) (helped 1)')
+    (tmp_path / "help.sexp").write_text("(define (helped x) x)")
+    with pytest.raises(sexplang.Diagnostics) as found:
+        sexplang.build(tmp_path / "p.sexp")
+    hint = 'an effect of Python: build(…, effects={"notify": …}), or (define-effect (notify text))'
+    hints = [each.hint for each in found.value.diagnostics]
+    assert [hint, None] == [hints[0], hints[2]]
+    assert "print" in hints[1] and "help.sexp" in hints[3]
+    assert hint == refused('(notify "a")').hint

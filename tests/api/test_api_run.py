@@ -196,7 +196,7 @@ def test_an_import_of_what_is_no_module_says_so(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "text", "code"),
-    [("gone", None, "file-not-found"), ("raw", b"\xff", "not-text"), ("", None, "file-failed")],
+    [("gone", None, "file-not-found"), ("raw", b"\xff", "not-text"), ("", None, "file-not-found")],
 )
 def test_a_file_that_cannot_be_read_has_diagnostics(tmp_path, name, text, code):
     """Missing, no text, or a folder."""

@@ -38,7 +38,7 @@ UNSHOWN = {
         script-mismatch scripted-error unknown-model""",
     "the files of the machine and the journal of a run": """
         bad-index cancelled file-exists frozen-mismatch import-denied index-busy index-failed
-        index-too-new journal-mismatch not-available record-failed
+        index-too-new journal-mismatch newer-run not-available record-failed
         answered-already bad-answer bad-store in-doubt no-question no-row not-agreed not-kept
         program-changed run-busy run-ended run-exists store-failed
         unknown-run""",

@@ -179,3 +179,24 @@ def test_a_driver_that_is_killed_finds_its_leaves(address, tmp_path):
     assert [n * 10 for n in range(100)] == list(value)
     assert {1} == {*logged(log).values()} and 100 == len(logged(log))
     assert [] == rows_of(address)[1]
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_connections_that_wait_for_replies_are_lost(address, carry, tmp_path, times):
+    """The watch connects again, and looks for what it has missed."""
+    log = tmp_path / "log"
+    given = {"store": address, "log": str(log), "lease": LEASE, "queues": ["tool:look"]}
+    driven = carry(60)
+    with worker_processes(1, seconds=0.2, **given), psycopg.connect(address) as connection:
+        connection.autocommit = True
+        driven.start()
+        for number in range(times):
+            wait_for(lambda n=number: logged(log).total() >= 10 * (n + 1))
+            connection.execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity where pid <> "
+                "pg_backend_pid() and application_name = 'sexplang' and (query like 'listen%' "
+                "or query like '%from leaves where run%')"
+            )
+        driven.join(30)
+
+    assert [n * 10 for n in range(60)] == list(driven.value)

@@ -1,7 +1,10 @@
 """Requests of runs that workers leave to others, by the command."""
 
+import json
+
 import pytest
 from support.command import sexplang as command
+from support.wide_server import WideServer
 
 pytestmark = pytest.mark.postgres
 
@@ -63,3 +66,45 @@ def test_on_a_file_there_is_nothing_to_offer(tmp_path):
     done = command("worker", "--store", str(tmp_path / "x.db"), "--offers", "script")
 
     assert 2 == done.returncode and "--offers" in done.stderr
+
+
+CALL = '(model {{messages: [{{role: "user" content: (str n)}}]}})'
+
+CALLS = f"(par-map (lambda (n) {CALL}) (range 0 {{}}))"
+
+
+def test_a_model_has_a_limit_over_all_workers(fleet):
+    with WideServer(latency=0.2) as server:
+        model = f"{server.url}#m"
+        given = ("--places", "5", "--model", model, "--fleet-limit", f"{model}=in_flight:4")
+        for _ in range(3):
+            fleet.begin(*given)
+        fleet.submit(f"(length {CALLS.format(24)})", "r", "--parallel", "100")
+        run = fleet.wait_for_state("r")
+        counts = server.counts()
+
+    assert "24" == run.value and 24 == counts["distinct"] == counts["requests"]
+    assert 1 < counts["most"] <= 4 and 24 == sum(settlers(fleet).values())
+
+
+def test_the_driver_of_a_wide_run_is_killed(fleet):
+    """Another worker takes the replies that are there, and waits for the others. What may have been
+    performed twice is told."""
+    count = 60
+    with WideServer(latency=0.2) as server:
+        model = f"{server.url}#m"
+        given = ("--places", "3", "--model", model, "--offers", f"model:{model}")
+        for _ in range(3):
+            fleet.begin(*given)
+        fleet.submit(f"(length {CALLS.format(count)})", "r", "--parallel", "100")
+        fleet.wait_for(lambda: sum(settlers(fleet).values()) >= 10)
+        driver = next(each for each in fleet.processes if "run r goes on" in fleet.said(each))
+        driver.kill()
+        run = fleet.wait_for_state("r")
+        counts = server.counts()
+    shown = json.loads(fleet.command("runs", "show", "r", "--json").stdout)
+    model_rows = [each for each in shown["rows"] if each["operation"] == "model"]
+
+    assert str(count) == run.value and count == counts["distinct"] == len(model_rows)
+    assert 0 <= counts["requests"] - count <= len(shown["doubts"])
+    assert [] == shown["carried"]

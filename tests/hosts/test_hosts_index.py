@@ -204,3 +204,22 @@ def test_a_link_to_a_file_is_refused(shop, tmp_path_factory):
     assert (2, "") == (done.returncode, done.stdout)
     assert f"it is a link; name the file itself: {away / 'secret.txt'}" in done.stderr
     assert ["secret.txt"] == os.listdir(away)
+
+
+def test_a_search_without_an_index_warns_once(tmp_path):
+    """The index of a folder below is not the program's."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "tea.txt").write_text("Tea is wet.")
+    call = '(get (get-context query: "tea") "matches")'
+    (tmp_path / "p.sexp").write_text(f"[{call} {call}]")
+    sexplang("index", "notes", cwd=tmp_path)
+    lacking = sexplang("run", "p.sexp", cwd=tmp_path)
+    quiet = sexplang("run", "p.sexp", "--quiet", cwd=tmp_path)
+    sexplang("index", ".", cwd=tmp_path)
+    found = sexplang("run", "p.sexp", cwd=tmp_path)
+
+    assert (0, "[[] []]\n") == (lacking.returncode, lacking.stdout)
+    assert 1 == lacking.stderr.count("warning: there is no index for `search-memory` in ")
+    assert f"; type: sexplang index {tmp_path}\n" in lacking.stderr
+    assert "" == quiet.stderr
+    assert ("", True) == (found.stderr, "notes/tea.txt" in found.stdout)

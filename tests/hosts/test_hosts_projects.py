@@ -219,6 +219,14 @@ def test_a_sentence_and_paths_are_read_from_a_readme():
     )
 
 
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_is_listed_in_one_line(name):
+    """The first sentence of its README is short enough to choose by."""
+    text = (ROOT / "examples" / name / "README.md").read_text(encoding="utf-8")
+
+    assert 20 < len(summarize_readme(text)) <= 100
+
+
 def test_what_was_written_before_a_failure_is_taken_away(tmp_path):
     """A folder that takes no files: the ones before it are not left alone."""
     (tmp_path / "notes").mkdir()

@@ -133,7 +133,8 @@ def test_a_store_of_another_person_grants_nothing(folder):
     asked = command(folder, "runs", "resume", id, *given, **other)
     assert 2 == asked.returncode
     typed = f"sexplang runs resume {id} --store {folder}/runs.db --as-recorded"
-    assert typed in command(folder, "runs", "show", id, *given[:2], **other).stdout
+    shown = command(folder, "runs", "show", id, *given[:2], **other).stdout
+    assert f"{typed} (--as-recorded, because this store is not your own)\n" in shown
     doubt = command(folder, "runs", "resume", id, *given[:2], "--as-recorded", **other)
     assert f"{typed} --again 1" in doubt.stderr
     assert "was begun with: sexplang run p.sexp --allow-run sh" in asked.stderr
@@ -368,10 +369,20 @@ def test_a_run_with_a_name_is_kept(folder):
     assert 0 == other.returncode
 
 
+def test_a_reply_that_is_cut_names_the_clause_to_raise(folder):
+    (folder / "p.sexp").write_text('(defatom f (instructions "F")) (f)')
+    (folder / "r.json").write_text('[{"text": "a", "stop_reason": "max_tokens"}]')
+    said = command(folder, "run", "p.sexp", "--model", "scripted:r.json").stderr
+    assert "hint: raise `(limits max_output_tokens: …)` of the task, or ask" in said
+
+
 def test_a_failed_run_says_how_to_go_on(folder):
     (folder / "p.sexp").write_text('(begin (run-script "sh" ["-c" "true"]) (read-file "cause"))')
     words = (*RUN, "--run-id", "night", "--allow-read", ".")
-    how = "run night is kept; when the cause is mended, go on with: sexplang runs resume night\n"
+    how = (
+        "run night is kept; when the cause is mended, go on with: sexplang runs resume night "
+        "(edited the program? add --accept-changes)\n"
+    )
     assert command(folder, *words).stderr.endswith(how)
     assert how not in command(folder, *words[:-3], "quiet", *words[-2:], "-q").stderr
     (folder / "cause").write_text("mended")

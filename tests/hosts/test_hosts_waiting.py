@@ -179,7 +179,8 @@ def test_a_run_goes_to_another_store(folder):
     assert "r\n" == command(folder, "runs", "import", "r.db", **other).stdout
     twice = command(folder, "runs", "import", "r.db", **other)
     assert (1, True) == (twice.returncode, "run-exists" in twice.stderr)
-    command(folder, "runs", "answer", "r", "yes", **other)
+    answered = command(folder, "runs", "answer", "r", "yes", **other)
+    assert "--as-recorded, because this run is not your own)\n" in answered.stderr
     assert "run r cannot go on" in command(folder, "worker", "--once", **other).stderr
     asked = command(folder, "runs", "resume", "r", **other)
     assert (2, True) == (asked.returncode, "--as-recorded" in asked.stderr)

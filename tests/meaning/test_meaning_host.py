@@ -226,3 +226,63 @@ def test_what_the_host_refuses_a_plan_is_the_error_of_the_plan():
                                     ["error" "reason"])""")
 
     assert value == "path-denied"
+
+
+PAYS = """
+(define-effect (approve what) "Asks.")
+(define-tool (pay (amount integer)) "Pays." (if (approve amount) "paid" "no"))
+(defatom cashier (params (bill string)) (instructions "Pay {{bill}}.") (allowed_tools pay))
+(defatom shop (params (bill string)) (instructions "Sell {{bill}}.") (allowed_tools cashier))
+"""
+
+
+@pytest.mark.parametrize("body", ['(cashier "900")', '(shop "900")'])
+def test_an_operation_that_nothing_answers_ends_the_run_in_a_tool(tmp_path, body):
+    """No model can answer it: neither that of the task nor that of its caller is asked again."""
+    calls = {"cashier": ("pay", {"amount": 9}), "shop": ("cashier", {"bill": "900"})}
+    replies = [
+        {"task": task, "reply": {"tool_use": {"name": calls[task][0], "input": calls[task][1]}}}
+        for task in (["cashier"] if "cashier" in body else ["shop", "cashier"])
+    ]
+    (tmp_path / "p.sexp").write_text(PAYS + body)
+    (tmp_path / "r.json").write_text(json.dumps(replies))
+    done = command("run", "p.sexp", "--model", "scripted:r.json", cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "error[unhandled-effect]: nobody answers `approve`" in done.stderr
+    assert "--pause approve" in done.stderr
+    assert f"{len(replies)} call" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text", ['(attempt (approve amount) "no")', "(try (approve amount) (catch (e) 'no))"]
+)
+def test_a_tool_itself_may_take_it(text):
+    program = PAYS.replace('(if (approve amount) "paid" "no")', text) + '(cashier "900")'
+    replies = [{"tool_use": {"name": "pay", "input": {"amount": 9}}}, "done"]
+
+    assert "done" == str(sexplang.run(program, model=lambda payload: replies.pop(0)))
+
+
+def test_check_names_the_operations_that_nothing_answers(tmp_path):
+    (tmp_path / "p.sexp").write_text(PAYS + '(cashier "900")')
+    said = command("check", "p.sexp", cwd=tmp_path)
+    assert "p.sexp: needs a handler of `approve`, or --pause approve\n" in said.stdout
+    assert 0 == said.returncode
+
+    found = json.loads(command("check", "p.sexp", "--json", cwd=tmp_path).stdout)
+    (need,) = found["files"]["p.sexp"]["needs"]
+    assert ("--pause", "approve", 3) == (need["option"], need["name"], need["span"]["line"])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "1",
+        '(handle (cashier "900") ((approve what) resume (resume true)))',
+        "(handle (approve 1) ((approve what) resume 1))",
+    ],
+)
+def test_an_answered_operation_needs_nothing(tmp_path, body):
+    (tmp_path / "p.sexp").write_text(PAYS + body)
+    assert "needs" not in command("check", "p.sexp", cwd=tmp_path).stdout

@@ -202,6 +202,8 @@ def test_a_script_without_vectors_shows_the_texts(tmp_path):
     told = error_of(asked(script(tmp_path, [{"reply": "Wet."}]), EMBED))
 
     assert ("script-mismatch", "a cup") == (told["reason"], told["details"]["last_message"])
+    assert "the request is for embeddings" in told["message"]
+    assert 'add a rule with embeddings: {"reply": {"embeddings": 64}}' == told["hint"]
 
 
 @pytest.mark.parametrize("said", [0, -1, 4097, True, "many", None, {"a": 1}])

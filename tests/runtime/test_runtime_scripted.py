@@ -6,6 +6,7 @@ import pytest
 from runtime_support import ASK, asked, begun, perform, request, seq, table
 from support.running import error_of
 
+import sexplang
 from sexplang.runtime import Refusal, drive
 from sexplang.runtime.models.adapters.scripted import read_script, read_scripted_model
 
@@ -136,3 +137,37 @@ def test_a_byte_order_mark_is_skipped(tmp_path):
 def test_a_missing_script_is_refused():
     """With the reason that the system gives."""
     assert "bad-script" == error_of(asked("scripted:/nowhere.json"))["reason"]
+
+
+TYPED = """(defatom sort (params (text string)) (instructions "Sort {{text}}")
+  (returns {label: string})) (sort "a")"""
+
+
+@pytest.mark.parametrize("usage", [{}, {"usage": {"output_tokens": 2}}])
+def test_a_table_below_reply_is_the_json_of_a_typed_task(usage):
+    rules = [{"task": "sort", "reply": {"label": "späm"}, **usage}]
+    assert {"label": "späm"} == sexplang.run(TYPED, model=rules)
+    both = TYPED.replace("{label: string}", "{label: string text: string}")
+    said = {"label": "spam", "text": "Buy!"}  # `text` is a key of replies too
+    assert said == sexplang.run(both, model=[{"task": "sort", "reply": said, **usage}])
+    pair = TYPED.replace("{label: string}", "[string]")
+    assert ["a", "b"] == sexplang.run(pair, model=[{"reply": ["a", "b"]}])
+
+
+def test_a_list_of_blocks_below_reply_is_blocks():
+    assert "x" == sexplang.run(
+        '(get-in (model {messages: [{role: "user" content: "a"}]}) ["content" 0 "text"])',
+        model=[{"reply": [{"type": "text", "text": "x"}]}],
+    )
+
+
+@pytest.mark.parametrize("reply", [{"label": "spam"}, ["a"], 3, None])
+def test_a_function_that_returns_no_reply_is_named(reply):
+    def classify(payload):
+        return reply
+
+    with pytest.raises(sexplang.Failed) as raised:
+        sexplang.run(TYPED, model=classify)
+    assert "the function `classify` returned" in str(raised.value)
+    assert "item 1" not in str(raised.value)
+    assert 'return the reply as text (json.dumps(…)) or {"text": …}' in str(raised.value)

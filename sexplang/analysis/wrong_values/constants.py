@@ -20,7 +20,7 @@ def values_by_name(program: Program, nodes: list[Any]) -> dict[str, Any]:
             bound += zip(node.names, node.values, strict=False)
         elif isinstance(node, Clause):
             bound += [(name, None) for name in node.params]
-    times = Counter([name for name, _ in bound])
+    times = Counter([name for name, _ in bound if name != "_"])  # `_` is any value without a name
     return {name: value for name, value in bound if times[name] == 1 and value is not None}
 
 

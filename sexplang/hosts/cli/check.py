@@ -6,9 +6,10 @@ from shlex import quote
 from typing import Any
 
 from sexplang.hosts.cli.guard import DONE
+from sexplang.hosts.cli.needs import needs_as_typed
 from sexplang.hosts.cli.programs import build_program
 from sexplang.hosts.settings.path_arguments import folder_of, source_at, status_of
-from sexplang.terms.classes.node import evolve, frozen
+from sexplang.terms.classes.node import frozen
 from sexplang.terms.diagnostic import Diagnostic, Diagnostics
 from sexplang.terms.model.roles import is_id
 
@@ -24,7 +25,7 @@ class FileReport:
     def plain(self) -> dict[str, Any]:
         known: dict[str, Any] = {"effects": [], "calls": None, "needs": [], "models": []}
         if self.report is not None:
-            needs = _needs(self.report, self.file)
+            needs = needs_as_typed(self.report.needs, self.file)
             known = {**self.report.plain(), "needs": [need.plain() for need in needs]}
         return {**known, "findings": [finding.plain() for finding in self.findings]}
 
@@ -37,10 +38,11 @@ def check(
     effects: bool = False,
     max_calls: int | None = None,
 ) -> int:
-    """Check programs and templates and print the result.
+    """Check programs and templates, all those of a folder, and print the result.
 
     Return 1 if there is an error, 2 if there is no such file.
     """
+    files = tuple(dict.fromkeys(path for file in files for path in _paths(file)))
     checked = [_check_file(file, max_calls) for file in files]
     # Two files may import the same third one.
     found = list(dict.fromkeys(each for one in checked for each in one.findings))
@@ -56,6 +58,20 @@ def check(
             print("--strict counts a warning as an error", file=sys.stderr)
     wrong = any(strict or each.severity == "error" for each in found)
     return status_of(found) if wrong else DONE
+
+
+def _paths(file: str) -> list[str]:
+    """Return the file, or the programs and templates below a folder."""
+    if not os.path.isdir(file):
+        return [file]
+    found = []
+    for folder, folders, names in os.walk(file):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [os.path.join(folder, name) for name in sorted(names) if name.endswith(_KINDS)]
+    return [os.path.normpath(path) for path in found] or [file]
+
+
+_KINDS = (".sexp", ".xml")
 
 
 def _check_file(file: str, max_calls: int | None) -> FileReport:
@@ -88,7 +104,7 @@ def _tell(one: FileReport, effects: bool, asked: bool) -> None:
     report = one.report
     if report is None:
         return
-    said = [str(need) for need in _needs(report, one.file)]
+    said = [str(need) for need in needs_as_typed(report.needs, one.file)]
     said += [
         f"names the model {name}: set it with --model {quote(name)}=MODEL"
         for name in report.models
@@ -104,33 +120,6 @@ def _tell(one: FileReport, effects: bool, asked: bool) -> None:
         print(f"{draw_hidden(one.file)}: {draw_hidden(words)}", flush=True)
     for row in report.effects if effects else ():
         print(f"  {draw_hidden(str(row))}", flush=True)
-
-
-def _needs(report: Any, file: str) -> list[Any]:
-    """Return the permissions that a program needs, as typed here: its paths begin in its folder."""
-    needs = [need for need in report.needs if not _is_given(need, file)]
-    if file == "-":
-        return needs
-    folder = os.path.dirname(file)
-    return [
-        evolve(need, name=os.path.normpath(os.path.join(folder, need.name)))
-        if need.option in ("--allow-read", "--allow-write")
-        else need
-        for need in needs
-    ]
-
-
-def _is_given(need: Any, file: str) -> bool:
-    """Return whether a need is granted anyway: a file in the program's folder."""
-    if need.option != "--allow-read":
-        return False
-    return os.path.isabs(need.name) and _is_below(need.name, folder_of(file))
-
-
-def _is_below(path: str, folder: str) -> bool:
-    """Return whether a path leads into a folder, by names that need no permission of their own."""
-    names = os.path.relpath(path, folder).split(os.sep)
-    return not any(name.startswith(".") and name != "." for name in names)
 
 
 def _show(found: list[Diagnostic], files: tuple[str, ...]) -> None:

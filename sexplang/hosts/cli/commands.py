@@ -135,14 +135,27 @@ def command(arguments: list[str]) -> int:
 
 
 class _Group(click.Group):
+    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
+        if arguments[:1] == ["-e"]:
+            raise click.UsageError(_suggest_run(arguments[1:]), context)
+        return super().parse_args(context, arguments)
+
     def resolve_command(self, context: click.Context, arguments: list[str]) -> Any:
         name = arguments[0]
+        if name == "eval":
+            raise click.UsageError(_suggest_run(arguments[1:]), context)
         if name not in self.commands and (name.endswith(".sexp") or os.path.exists(name)):
             from shlex import quote
 
             typed = f"To run a program, type: sexplang run {quote(name)}"
             raise click.UsageError(typed, context)
         return super().resolve_command(context, arguments)
+
+
+def _suggest_run(words: list[str]) -> str:
+    from shlex import quote
+
+    return f"To run a text, type: sexplang run -e {quote(' '.join(words) or '(+ 1 2)')}"
 
 
 @click.group(cls=_Group, epilog=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})

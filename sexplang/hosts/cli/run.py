@@ -73,7 +73,7 @@ def run(settings: Settings) -> int:
         return say_all(found.diagnostics, status_of(found.diagnostics), settings)
     if _only_defines(settings, program):
         return MISUSE
-    findings = _run_check(settings, program)
+    findings, needs = _run_check(settings, program)
     warnings = (*program.warnings, *find_unused(settings.model, program, settings.inputs))
     if settings.strict and (warnings or findings):
         say_all((*warnings, *findings), FAILED, settings)
@@ -92,17 +92,31 @@ def run(settings: Settings) -> int:
             check_index(settings.index)
     except Diagnostics as found:
         return say_all(found.diagnostics, MISUSE, settings)
+    if needs and not settings.quiet:
+        _say_missing(needs, settings)
     return perform(settings, program, inputs, source, budget, is_kept=True)
 
 
-def _run_check(settings: Settings, program: Program) -> tuple[Diagnostic, ...]:
-    """Return the diagnostics of `check` with --strict and before a model is paid; else the slips
-    that give a wrong value."""
+def _run_check(settings: Settings, program: Program) -> tuple[tuple[Diagnostic, ...], Any]:
+    """Return the diagnostics and needs of `check` with --strict and before a model is paid; else
+    the slips that give a wrong value."""
     if not settings.strict and not program.tasks:
-        return find_slips(program)
+        return find_slips(program), ()
     from sexplang.pipeline.pipeline import inspect
 
-    return inspect(program).findings
+    report = inspect(program)
+    return report.findings, report.needs
+
+
+def _say_missing(needs: Any, settings: Settings) -> None:
+    """Print the permissions that the program may need and does not have, before models are paid."""
+    from sexplang.hosts.cli.needs import describe_missing
+    from sexplang.hosts.terminal.show import draw_hidden
+
+    missing = describe_missing(needs, settings)
+    if missing is not None:
+        with suppress(OSError):  # the terminal may be gone
+            print(draw_hidden(missing), file=sys.stderr)
 
 
 def inputs_of(settings: Settings) -> int:
@@ -530,8 +544,9 @@ def _find_resumption(
             f"run {run.id} is kept, and a resumption has the same permissions and budget; "
             "to give more, run the command again, with --cache for the replies of models"
         )
-    how = draw_hidden(store.resume_command(run))
-    return f"run {run.id} is kept; when the cause is mended, go on with: {how}"
+    how = draw_hidden(store.explain_command(run))
+    words = f"run {run.id} is kept; when the cause is mended, go on with: {how}"
+    return f"{words} (edited the program? add --accept-changes)"
 
 
 def _list_input_files(settings: Settings, program: Program) -> tuple[str, ...]:

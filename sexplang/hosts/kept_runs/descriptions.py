@@ -14,7 +14,7 @@ def describe_waiting(store: RunStore, run: StoredRun, asked: list[Question]) -> 
     lines = [f"run {run.id} waits for " + ("an answer:" if len(asked) == 1 else "answers:")]
     if not asked and run.due is None:  # the answers came while it went on
         return [
-            f"run {run.id} has its answers; go on with: {draw_hidden(store.resume_command(run))}"
+            f"run {run.id} has its answers; go on with: {draw_hidden(store.explain_command(run))}"
         ]
     if not asked:
         lines = [f"run {run.id} waits until {describe_time(run.due)}"]

@@ -51,7 +51,7 @@ def fork(id: str, at: int, new_id: str | None, path: str | None, *, as_json: boo
             print(json.dumps({"run": made.id, "replies": made.replies}))
         else:
             print(made.id)
-            print(f"go on with: {draw_hidden(store.resume_command(made))}", file=sys.stderr)
+            print(f"go on with: {draw_hidden(store.explain_command(made))}", file=sys.stderr)
         return DONE
 
     return _with_store(path, work, as_json=as_json)

@@ -154,7 +154,7 @@ def answer_run(
             question = answer_question(store, store.find(id), read, request)
             wake_run(store, name_address(path), store.find(question.run))
             left = len(_list_open(store, store.find(question.run)))
-            how = store.resume_command(store.find(question.run))
+            how = store.explain_command(store.find(question.run))
             is_ours = "--as-recorded" not in how
         finally:
             store.close()

@@ -163,6 +163,11 @@ def _sample(declared: Input) -> str:
         from shlex import quote
 
         return quote(text(declared.choices[0]))
+    schema = declared.misfit.schema if declared.misfit is not None else {}
+    if schema.get("type") == "array":
+        items = schema.get("items")
+        kind = items.get("type") if isinstance(items, dict) else None
+        return f"'[{_ITEMS.get(str(kind), _ITEMS['string'])}]'"
     return {
         "string": "TEXT, or @PATH for a file's text",
         "number": "1.5",
@@ -171,6 +176,17 @@ def _sample(declared: Input) -> str:
         "json": "'{\"a\": 1}'",
         "file": "PATH",
     }[declared.type]
+
+
+_ITEMS = {
+    "string": '"a", "b"',
+    "number": "1.5, 2",
+    "integer": "1, 2",
+    "boolean": "true, false",
+    "object": '{"a": 1}',
+    "array": "[1, 2]",
+}
+"""Samples of the items of a list, by their type."""
 
 
 def describe_inputs(inputs: tuple[Input, ...]) -> list[tuple[str, str]]:

@@ -20,6 +20,7 @@ from sexplang.runtime.journal.run_store import StoredRun
 from sexplang.terms.classes.node import frozen
 from sexplang.terms.effect import UNCOUNTED, UNMADE, Request, with_sent
 from sexplang.terms.json.tagged import dump, load, pack, unpack
+from sexplang.terms.values.boundary import plain
 from sexplang.terms.values.value import Value
 
 SETTLED = "sexplang_settled"
@@ -171,7 +172,7 @@ def claim_leaf(db: Database, leaf: Leaf, worker: str, lease: float) -> ClaimedLe
         if claimed is not None:
             run, queue, attempt, decision, before, data = claimed
             operation, arguments = _grow(data)
-            request = Request(leaf.request, operation, unpack(arguments))
+            request = Request(leaf.request, operation, tuple(map(plain, unpack(arguments))))
             made = ClaimedLeaf(run, leaf.run, request, queue, attempt, decision, before)
             if before is not None and not made.is_in_doubt:
                 part = with_sent(UNCOUNTED if operation == "model" else UNMADE)

@@ -84,7 +84,8 @@ class ReplyWatch:
 
     def _watch(self) -> None:
         while not self._is_over:
-            with suppress(Refusal):
+            # Another thread may have closed the file of a lost connection.
+            with suppress(Refusal, OSError, ValueError):
                 db = self.open()
                 try:
                     self._listen(db)

@@ -259,6 +259,19 @@ class RunStore:
         is_left = run.program is not None and is_server(self.path)  # to a worker
         return join([*words, *([] if is_trusted or is_left else ["--as-recorded"])])
 
+    def explain_command(self, run: StoredRun) -> str:
+        """Return the command that resumes a run, and why it has `--as-recorded`."""
+        command = self.resume_command(run)
+        if not command.endswith(" --as-recorded"):
+            return command
+        if run.owner is not None:
+            why = "this run is not your own"
+        else:
+            why = (
+                "this store is not your own" if self.name_store() else "others can write the store"
+            )
+        return f"{command} (--as-recorded, because {why})"
+
     def name_store(self) -> list[str]:
         """Return the option that names the store; none for the person's own."""
         own = default_store()
@@ -273,7 +286,7 @@ class RunStore:
     def describe_resumption(self, run: StoredRun) -> str:
         """Return what a person does to resume a run."""
         if run.has_command:
-            return f"resume with: {self.resume_command(run)}"
+            return f"resume with: {self.explain_command(run)}"
         given = f"program, {run.id!r}, store={self.path!r}"
         return f"resume it from Python: sexplang.resume({given})"
 

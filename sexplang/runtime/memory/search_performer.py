@@ -1,6 +1,7 @@
 """The performer of `search-memory`. Errors are part of the reply and never raised."""
 
 import os
+from shlex import quote
 from typing import Any
 
 from sexplang.runtime.memory.index_paths import discover_index, with_slash
@@ -18,6 +19,19 @@ def search(asked: Value, index: str | None, permissions: Permissions) -> Reply:
     """Search an index, by default the one that the program's folder sees. Only readable files
     match."""
     return answer(index or discover_index(permissions.base), asked, make_display(permissions))
+
+
+def describe_lack(found: Reply, index: str | None, permissions: Permissions) -> str | None:
+    """Return what to do if a search found no index; None if there was one."""
+    if found["summary"] != NO_INDEX:
+        return None
+    if index is not None:
+        return f"there is no index at {index}; type: sexplang index PATH --index {quote(index)}"
+    base = permissions.base
+    return (
+        f"there is no index for `search-memory` in {base} or in a folder above it; "
+        f"type: sexplang index {quote(base)}"
+    )
 
 
 def answer(index: str | None, asked: Value, shown: PathDisplay) -> Reply:

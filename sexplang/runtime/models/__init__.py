@@ -50,6 +50,13 @@ MODEL_CHOICES = (
 )
 
 
+_SHORT_CHOICES = (
+    "name one: --model local, --model anthropic:ID, --model openai:ID, "
+    "--model http://HOST:PORT#NAME, --model scripted:FILE; `sexplang doctor` shows which are "
+    "ready, and chapter 8c lists all"
+)
+
+
 @frozen
 class GrantScope:
     """The models and permissions that bound a model which a program names."""
@@ -371,7 +378,7 @@ def _suggest_model(name: str, names: Sequence[str]) -> str:
         return f"write {address}"
     if name.startswith(_OPENAIS):
         return f"write {CHAT.prefix}{name}, which needs {CHAT.key}"
-    return did_you_mean(name, names, f"name one: {MODEL_CHOICES}")
+    return did_you_mean(name, [*names, "local"], _SHORT_CHOICES)
 
 
 _OPENAIS = ("gpt-", "chatgpt-", "o1-", "o3-", "o4-")

@@ -163,7 +163,7 @@ def full(rules: Rules, session: HandlerSession, reply: Reply) -> NoReturn:
     raise failures.exhaust(
         "output",
         f"the reply was cut off at {limit} tokens" if limit else "the reply was cut off",
-        "raise max_output_tokens in the task's limits, or ask for a shorter answer",
+        "raise `(limits max_output_tokens: …)` of the task, or ask for a shorter answer",
         session.said + reply.text,
         used=reply.own[1],
         limit=limit,

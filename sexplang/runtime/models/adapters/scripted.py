@@ -159,6 +159,8 @@ def _rule(item: dict[str, Any], path: str, at: int) -> Rule:
         if value is not None and type(value) is not _RULE[key]:
             raise refuse_script(path, f"item {at}: `{key}` is not a {_RULE[key].__name__}", at)
     reply = item["reply"]
+    if isinstance(reply, (dict, list)) and not is_reply(reply):
+        reply = json.dumps(reply, ensure_ascii=False)
     if "usage" in item:
         body = reply if isinstance(reply, dict) else {_kind(reply): reply}
         reply = {**body, "usage": item["usage"]}
@@ -166,10 +168,23 @@ def _rule(item: dict[str, Any], path: str, at: int) -> Rule:
     return Rule(reply, item.get("task"), item.get("contains"), item.get("times"))
 
 
+def is_reply(said: Any) -> bool:
+    """Return whether data has the form of a reply: a text, blocks, or a table with the keys of one.
+    Other data is what a model would write as JSON."""
+    if isinstance(said, dict):
+        known = {*_SAYS, *_BESIDE, *(_OF_SERVERS if "content" in said else ())}
+        return not known.isdisjoint(said) and said.keys() <= known
+    if isinstance(said, list):
+        return all(isinstance(block, dict) and "type" in block for block in said)
+    return isinstance(said, str)
+
+
 def _kind(reply: Any) -> str:
     return "content" if isinstance(reply, list) else "text"
 
 
+_BESIDE = ("usage", "stop_reason", "model")
+_OF_SERVERS = ("id", "type", "role", "stop_sequence")
 _SAYS = ("text", "tool_use", "content", "error", "embeddings")
 
 
@@ -318,16 +333,22 @@ def mismatch(
     """Return the refusal of a request that no entry of the script matches; it shows the request."""
     last = last_message(payload)
     name = f"`{task}`" if task else "a call outside any task"
+    hint = (
+        "add a reply to the list, which each task reads from its beginning, or write rules: "
+        '[{"task": "t", "contains": "words of the request", "reply": "r"}]'
+    )
     if script and isinstance(script[0], Rule):
         why = "none of its rules fits"
+        if is_embedding(payload):
+            why = "the request is for embeddings, and none of its rules with `embeddings` fits"
+            hint = 'add a rule with embeddings: {"reply": {"embeddings": 64}}'
     else:
         replies = "1 reply" if len(script) == 1 else f"{len(script)} replies"
         why = f"it has {replies}, and this is call {taken[task]} of {name}"
     return refuse(
         "script-mismatch",
         f"{path} has no reply for {name}: {why}. The last message was: {last}",
-        hint="add a reply to the list, which each task reads from its beginning, or write rules: "
-        '[{"task": "t", "contains": "words of the request", "reply": "r"}]',
+        hint=hint,
         task=task,
         system=_short(_texts(payload.get("system"))),
         last_message=last,

@@ -4,6 +4,7 @@ import sys
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from threading import Lock
 from time import monotonic
 from traceback import format_exc
@@ -59,6 +60,19 @@ if TYPE_CHECKING:
     from sexplang.api.python_files.file_functions import FileFunctions
     from sexplang.runtime.mcp import Servers
 
+_LOADED = (
+    "asyncio",
+    "anyio",
+    "anyio._backends._asyncio",
+    "sexplang.api.python_files.file_functions",
+    "sexplang.machine.frozen_runs",
+    "sexplang.runtime.driver.event_loop",
+    "sexplang.runtime.memory.index_paths",
+    "sexplang.runtime.models.prices",
+    "sexplang.runtime.models.retry",
+    "sexplang.runtime.fleet.procrastinate_engine",
+)
+
 PROGRAMS = 32
 """Built programs that a worker remembers."""
 
@@ -105,6 +119,14 @@ class RunDriver:
     _programs: OrderedDict[str, Program] = field(factory=OrderedDict)
     _refusals: Counter[str] = field(factory=Counter)
     _mutex: Any = field(factory=Lock)
+    _preparing: Any = field(factory=Lock)
+    """Held while a run is prepared: a Python file runs once."""
+
+    def load(self) -> None:
+        """Load what drives need, before there are threads: two that load the same modules in
+        another order may wait for one another."""
+        for name in _LOADED:
+            import_module(name)
 
     def drive(self, id: str) -> float | None:
         """Drive a run until it ends, is parked or is handed back. Return the seconds after which it
@@ -130,7 +152,8 @@ class RunDriver:
             return None
         try:
             check_format(run)
-            prepared = self._prepare(store, run)
+            with self._preparing:
+                prepared = self._prepare(store, run)
         except Refusal as refusal:
             if refusal.error.fields["reason"] in _TRANSIENT:
                 raise

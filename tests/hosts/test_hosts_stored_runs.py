@@ -324,9 +324,11 @@ def test_a_report_of_a_run_with_a_short_name(folder):
 
 
 def test_the_replies_of_a_run_at_work_are_counted(folder):
+    """Its third step is at work as long as the test is."""
+    (folder / "p.sexp").write_text(PROGRAM.replace("sleep 0.2", "[ $0 -lt 3 ] || sleep 60"))
     env = {**os.environ, "SEXPLANG_STORE": str(folder / "runs.db")}
     with subprocess.Popen([*SEXPLANG, *RUN], cwd=folder, env=env, stderr=subprocess.PIPE) as run:
-        while len(steps(folder)) < 2:
+        while len(steps(folder)) < 3:
             time.sleep(0.01)
         (told,) = json.loads(command(folder, "runs", "list", "--json").stdout)
         named = command(folder, *RUN, "--run-id", told["id"])

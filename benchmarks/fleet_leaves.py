@@ -125,6 +125,7 @@ def measure_short(url, folder, times):
         for n in range(times):
             leaves.append(measure_leaves(url, f"short-{n}", count))
             bare.append(measure_bare(connection, url, count, seconds))
+            print(f"{leaves[-1]:.2f} s, bare {bare[-1]:.2f} s", file=sys.stderr, flush=True)
     ideal = seconds * 1000 / WORKERS / PLACES
     print(describe(f"{times} x {count} leaves of 20 ms", leaves, count, ideal))
     print(describe(f"{times} x {count} bare jobs of 20 ms", bare, count, ideal))

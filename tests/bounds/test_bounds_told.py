@@ -31,7 +31,7 @@ def plan(text, budget="{}"):
         (plan(ENDLESS), {"plan_steps": 500}, "500 steps", "--limit plan_steps=1000"),
         (plan(ENDLESS, "{steps: 400}"), {}, "400 steps", "raise `steps:` of its `budget:` to 800"),
         (plan(DEEP), {"plan_frames": 500}, "500 deep", "--limit plan_frames=1000"),
-        ("(range 20000000)", {}, "the limit is 10000000", "take a part at a time"),
+        ("(range 20000000)", {}, "the limit is 10000000", "work on a part at a time"),
         (
             '(loop ((s "ab")) (recur (str s s)))',
             {},

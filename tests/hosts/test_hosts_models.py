@@ -159,7 +159,7 @@ def test_a_preview_tells_what_a_protocol_lacks(folder):
     [
         ("gpt-5", "write openai:gpt-5, which needs OPENAI_API_KEY"),
         ("ollama:llama3.2", "write openai:http://127.0.0.1:11434/v1#llama3.2"),
-        ("llama3.2", "--model openai:http://127.0.0.1:11434/v1#llama3.2 (any server"),
+        ("llama3.2", "--model openai:http://127.0.0.1:11434/v1#llama3.2, --model"),
     ],
 )
 def test_a_word_that_is_no_model_is_told_what_to_type(folder, model, hint):

@@ -100,7 +100,7 @@ def test_a_folder_is_checked_whole(tmp_path):
     assert (1, True) == (done.returncode, "2 files: 1 error, no warnings" in done.stderr)
     assert "a/q.sexp:1:6" in done.stderr
     (tmp_path / "empty").mkdir()
-    assert "cannot read `empty`" in sexplang("check", "empty", cwd=tmp_path).stderr
+    assert "`empty` is a folder, not a file" in sexplang("check", "empty", cwd=tmp_path).stderr
 
 
 @pytest.mark.parametrize("words", [["-e", "(+ 1 2)"], ["eval", "(+ 1 2)"], ["eval"]])

@@ -52,8 +52,8 @@ MODEL_CHOICES = (
 
 _SHORT_CHOICES = (
     "name one: --model local, --model anthropic:ID, --model openai:ID, "
-    "--model http://HOST:PORT#NAME, --model scripted:FILE; `sexplang doctor` shows which are "
-    "ready, and chapter 8c lists all"
+    "--model openai:http://127.0.0.1:11434/v1#llama3.2, "
+    "--model scripted:FILE; `sexplang doctor` shows which are ready, and chapter 8c lists all"
 )
 
 

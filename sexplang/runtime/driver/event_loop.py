@@ -221,13 +221,13 @@ async def _loop(run: Run) -> None:
             if not moved:
                 if run.journal.may_wait:
                     due = due or monotonic() + REST
-                    with anyio.move_on_after(due - monotonic()):
-                        await arrived.wait()
-                    if arrived.is_set():
-                        arrived = anyio.Event()
-                    since = monotonic()
-                    if since < due:
-                        continue
+                    if monotonic() < due:
+                        with anyio.move_on_after(due - monotonic()):
+                            await arrived.wait()
+                        if arrived.is_set():
+                            arrived = anyio.Event()
+                        since = monotonic()
+                        continue  # what has arrived is delivered first
                 due = None
                 if not run.commit() or run.is_parked:
                     break

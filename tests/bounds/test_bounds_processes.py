@@ -5,11 +5,11 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from support.command import SEXPLANG
 from support.markdown import ROOT
+from support.processes import list_process_files
 
 LEAVING = """(system:run_script "bash" args: ["-c" "{start} & sleep 0.3; \
 g=$(awk '{{print $4}}' /proc/$PPID/stat); kill -9 {killed}; sleep 5"] timeout: 8)"""
@@ -24,7 +24,7 @@ STARTS = {
 def named(name):
     """The processes of this name."""
     found = []
-    for place in Path("/proc").glob("[0-9]*/cmdline"):
+    for place in list_process_files("cmdline"):
         with suppress(OSError):
             if place.read_bytes().split(b"\0")[0] == name.encode():
                 found.append(int(place.parent.name))

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import anyio
 import pytest
@@ -14,6 +13,7 @@ from support import odd_mcp_server
 from support.command import SEXPLANG, served, sexplang
 from support.markdown import ROOT
 from support.odd_mcp_http import OddServer
+from support.processes import list_process_files
 
 import sexplang as package
 from sexplang import Permissions
@@ -334,7 +334,7 @@ def test_which_schemas_take_a_text(said, takes):
 
 
 def is_alive(mark):
-    for place in Path("/proc").glob("[0-9]*/cmdline"):
+    for place in list_process_files("cmdline"):
         try:
             if mark.encode() in place.read_bytes().split(b"\0"):
                 return True

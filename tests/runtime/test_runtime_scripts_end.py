@@ -7,13 +7,13 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from pathlib import Path
 
 import anyio
 import pytest
 from runtime_support import begun, perform, table
 from support.command import SEXPLANG
 from support.markdown import ROOT
+from support.processes import list_process_files
 from support.running import error_of
 
 import sexplang
@@ -63,7 +63,7 @@ def mark():
 def alive(seconds):
     """The processes that sleep for so long."""
     found = []
-    for place in Path("/proc").glob("[0-9]*/cmdline"):
+    for place in list_process_files("cmdline"):
         try:
             words = place.read_bytes().split(b"\0")
         except OSError:
@@ -213,9 +213,7 @@ def supervisors(pid):
 
 def children(pid):
     return [
-        int(place.parent.name)
-        for place in Path("/proc").glob("[0-9]*/stat")
-        if parent(place) == str(pid)
+        int(place.parent.name) for place in list_process_files("stat") if parent(place) == str(pid)
     ]
 
 
@@ -292,7 +290,7 @@ def test_a_process_that_is_always_another_is_ended(outcome):
     text = f"{sys.executable} -c '{HOP}' {seconds}; sleep {0.3 if outcome == 'ends' else 60}"
     drive(*running("sh", ("-c", text), 0.6 if outcome != "ends" else None))
 
-    assert [] == [place for place in Path("/proc").glob("[0-9]*/cmdline") if says(place, seconds)]
+    assert [] == [place for place in list_process_files("cmdline") if says(place, seconds)]
 
 
 def says(place, words):

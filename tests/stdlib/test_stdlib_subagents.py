@@ -6,7 +6,6 @@ import re
 import threading
 from collections import Counter
 from itertools import count
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -14,6 +13,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from support.messages_server import MessagesServer
+from support.processes import list_process_files
 from support.running import built
 
 import sexplang
@@ -298,7 +298,7 @@ def test_one_fails_one_hangs_one_succeeds():
 def sleeping(seconds):
     """The processes that sleep for so long."""
     found = []
-    for place in Path("/proc").glob("[0-9]*/cmdline"):
+    for place in list_process_files("cmdline"):
         try:
             if place.read_bytes().split(b"\0")[1:2] == [seconds.encode()]:
                 found.append(place.parent.name)

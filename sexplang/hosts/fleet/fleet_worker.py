@@ -194,6 +194,7 @@ async def run_in_thread(function: Callable[[], Result], name: str) -> Result:
     def main() -> None:
         try:
             given = function()
+        # Whatever ends the thread is raised where its end is awaited.
         except BaseException as error:
             told: Any = error if isinstance(error, Exception) else RuntimeError(repr(error))
             _tell(settle, done.set_exception, told)

@@ -139,7 +139,7 @@ class LeafOffers:
         if self._watch is not None:
             self._watch.close()
         if self._servers is not None:
-            with suppress(Exception):
+            with suppress(Exception):  # a server that ended badly does not keep the worker
                 self._servers.close()
 
 

@@ -367,7 +367,7 @@ class RunDriver:
         with self._mutex:
             idle, self._idle = self._idle, []
         for store in idle:
-            with suppress(Exception):
+            with suppress(Exception):  # a lost connection is closed already
                 store.close()
 
     @contextmanager
@@ -391,7 +391,7 @@ class RunDriver:
             with store.explain():
                 store.db.execute("select 1")
         except Refusal:  # the connection is lost
-            with suppress(Exception):
+            with suppress(Exception):  # and may be closed already
                 store.close()
             return
         with self._mutex:

@@ -188,7 +188,7 @@ class LeafPerformer:
             return statement(self._db, *given)
         except Refusal:
             db, self._db = self._db, None  # the connection may be lost
-            with suppress(Exception):
+            with suppress(Exception):  # and may be closed already
                 db.close()
             raise
 

@@ -15,7 +15,7 @@ from sexplang.machine import Suspended
 from sexplang.package.zone_use import ZoneUse
 from sexplang.runtime.driver.drive import drive
 from sexplang.runtime.driver.event_loop import share_resources
-from sexplang.runtime.fleet import Work, open_engine
+from sexplang.runtime.fleet import Owed, Work, open_engine
 from sexplang.runtime.fleet.carried_requests import CarriedRequests, Places
 from sexplang.runtime.fleet.leaf_performer import LeafPerformer
 from sexplang.runtime.fleet.leaves import list_owed
@@ -135,7 +135,7 @@ def work(store, stop, places=5, lease=2.0, queues=QUEUES, performer=None, **give
             drive_none,
             made.perform,
             queues,
-            find_owed=lambda: made.find_owed(opened),
+            find_owed=lambda: Owed(leaves=list_owed(opened)),
             lease=lease,
             grace=1.0,
             stop=told,

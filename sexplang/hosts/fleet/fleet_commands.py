@@ -128,15 +128,12 @@ def _work(
             quiet,
         )
         return work_on(address, Settings(file="-", **given), options)
-    if given or offers or fleet_limit or lease or grace is not None or metrics is not None:
+    more: dict[str, Any] = {"offers": offers, "fleet_limit": fleet_limit}
+    more |= {"lease": lease, "grace": grace, "metrics": metrics}
+    names = [*given, *[name for name, value in more.items() if value not in (None, ())]]
+    if names:
+        named = ", ".join([f"--{name.replace('_', '-')}" for name in names])
         words = "they are for a store on a server: --store postgresql://…"
-        names = [
-            *given,
-            *(["offers"] if offers else []),
-            *(["fleet_limit"] if fleet_limit else []),
-            *(["metrics"] if metrics else []),
-        ]
-        named = ", ".join([f"--{name.replace('_', '-')}" for name in names]) or "--lease, --grace"
         click.echo(f"{named}: {words}", err=True)
         return MISUSE
     from sexplang.hosts.kept_runs.worker import work

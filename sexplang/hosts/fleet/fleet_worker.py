@@ -16,6 +16,7 @@ from sexplang.hosts.cli.output import say_all
 from sexplang.hosts.fleet.leaf_offers import LeafOffers, read_offers
 from sexplang.hosts.fleet.metrics import Figures, serve_figures
 from sexplang.hosts.fleet.run_driver import RunDriver
+from sexplang.hosts.fleet.store_pool import StorePool
 from sexplang.hosts.kept_runs.stored_runs import say_problem
 from sexplang.hosts.settings.configuration import apply_configuration
 from sexplang.hosts.settings.mcp_options import servers_of
@@ -86,7 +87,8 @@ def work_on(address: str, granted: Settings, options: Options) -> int:
     offers = LeafOffers(
         address, granted, options.lease, Places(options.places), queues, limits, log_to_stderr
     )
-    driver = RunDriver(address, granted, options.lease, offers, options.quiet)
+    stores = StorePool(address, options.lease)
+    driver = RunDriver(address, granted, options.lease, offers, stores, options.quiet)
     try:
         try:
             engine = open_engine(store.db, address)
@@ -100,7 +102,7 @@ def work_on(address: str, granted: Settings, options: Options) -> int:
     if driver.driven:  # a run that computes or waits does not hear that the worker ends
         sys.stderr.flush()
         os._exit(DONE)
-    driver.close()
+    driver.stores.close()
     offers.close()
     return DONE
 
@@ -156,7 +158,7 @@ async def _work(engine: Engine, driver: RunDriver, options: Options) -> None:
 
 
 def _find_owed(driver: RunDriver) -> Owed:
-    with driver.lend_store() as store:
+    with driver.stores.lend() as store:
         forget_delivered(store.db, driver.lease)
         return Owed([Wake(*each) for each in find_open(store)], list_owed(store.db))
 
@@ -172,7 +174,7 @@ async def _watch(driver: RunDriver, interval: float) -> None:
 
 
 def _look(driver: RunDriver) -> dict[str, dict[str, int]]:
-    with driver.lend_store() as store:
+    with driver.stores.lend() as store:
         engine = open_engine(store.db, driver.address, must_exist=True)
         return {
             "sexplang_runs": count_states(store),

@@ -2,8 +2,7 @@
 
 import sys
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from importlib import import_module
 from threading import Lock
 from time import monotonic
@@ -13,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from sexplang.guards.interrupt import GRACE, Interrupt, interruptible
 from sexplang.hosts.cli.programs import has_tasks, permissions_of, terms_of
 from sexplang.hosts.fleet.grants import find_lack, take_grants
-from sexplang.hosts.fleet.handing_back import Gate, HandedBack
+from sexplang.hosts.fleet.handing_back import DrainGate, HandedBack
 from sexplang.hosts.fleet.leaf_offers import LeafOffers
+from sexplang.hosts.fleet.store_pool import StorePool
 from sexplang.hosts.kept_runs.waiting_runs import is_ready, take_answers
 from sexplang.hosts.kept_runs.worker import ENDS
 from sexplang.hosts.settings.mcp_options import describe_tools, servers_of
@@ -45,7 +45,6 @@ from sexplang.runtime.journal.run_store import (
     WAITING,
     RunStore,
     StoredRun,
-    open_store,
 )
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import define, field, frozen
@@ -87,14 +86,6 @@ _VERSIONS = frozenset({"newer-run"})
 
 
 @frozen(eq=False)
-class Driven:
-    """A run that is driven now."""
-
-    interrupt: Interrupt
-    gate: Gate
-
-
-@frozen(eq=False)
 class Prepared:
     """A run that can be driven: its program, and what the worker grants it."""
 
@@ -111,11 +102,12 @@ class RunDriver:
     granted: Settings
     lease: float
     offers: LeafOffers
+    stores: StorePool
     quiet: bool = False
     counts: Counter[str] = field(factory=Counter)
-    driven: dict[str, Driven] = field(factory=dict)
+    driven: dict[str, Interrupt] = field(factory=dict)
+    """How the runs that are driven now are interrupted."""
     is_draining: bool = False
-    _idle: list[RunStore] = field(factory=list)
     _programs: OrderedDict[str, Program] = field(factory=OrderedDict)
     _refusals: Counter[str] = field(factory=Counter)
     _mutex: Any = field(factory=Lock)
@@ -132,7 +124,7 @@ class RunDriver:
         """Drive a run until it ends, is parked or is handed back. Return the seconds after which it
         is to be offered again."""
         try:
-            with self.lend_store() as store:
+            with self.stores.lend() as store:
                 return self._look_at(store, id)
         except Refusal as refusal:
             reason = str(refusal.error.fields["reason"])
@@ -225,13 +217,10 @@ class RunDriver:
                     resumed = resumed.cancel()
                 self._refusals.pop(run.id, None)
                 self._say(f"run {run.id} goes on")
-                gate = Gate(lambda: self.is_draining)
-                self.driven[run.id] = Driven(interrupt, gate)
+                self.driven[run.id] = interrupt
                 self.counts["driven"] += 1
                 try:
-                    return self._drive_to_end(
-                        store, run, resumed, prepared, servers, gate, declared
-                    )
+                    return self._drive_to_end(store, run, resumed, prepared, servers, declared)
                 except KeyboardInterrupt:  # it was cancelled, or ended by a second signal
                     if find_wished(store, [run.id]):
                         storage.end(CANCELLED, "the run was cancelled")
@@ -273,13 +262,10 @@ class RunDriver:
         resumed: ResumedRun,
         prepared: Prepared,
         servers: "Servers | None",
-        gate: Gate,
         declared: dict[str, Decision],
     ) -> float | None:
         settings, storage, files = prepared.settings, resumed.storage, prepared.files
-        journal = Journal(run.id)
-        journal.storages = (gate, storage)
-        journal.clock = resumed.clock
+        journal = Journal(run.id, storages=(storage,), clock=resumed.clock)
         table = performers(
             RunSettings(
                 run_id=run.id,
@@ -298,7 +284,7 @@ class RunDriver:
         engine = open_engine(store.db, self.address)
         assert engine is not None  # the store is on a server
         carrier = self.offers.make_carrier(engine, settings, declared, run.priority)
-        gate.is_carried = carrier.is_carried
+        journal.gate = DrainGate(lambda: self.is_draining, carrier.is_carried)
         table = resumed.perform_with(table, carrier)
         more: dict[str, Any] = {}
         more |= {} if settings.parallel is None else {"parallel": settings.parallel}
@@ -351,51 +337,15 @@ class RunDriver:
     def cancel_wished(self) -> None:
         """Interrupt the runs that are driven here and are to be cancelled. Raises Refusal."""
         if self.driven:
-            with self.lend_store() as store:
+            with self.stores.lend() as store:
                 self.interrupt(find_wished(store, [*self.driven]))
 
     def interrupt(self, ids: Sequence[str]) -> None:
         """Cancel runs that are driven here; their `finally` bodies run."""
-        for id in ids:
-            driven = self.driven.get(id)
-            if driven is not None and not driven.interrupt.presses:
-                driven.interrupt.until = monotonic() + GRACE
-                driven.interrupt.presses = 1
-
-    def close(self) -> None:
-        """Close the connections that are not in use."""
-        with self._mutex:
-            idle, self._idle = self._idle, []
-        for store in idle:
-            with suppress(Exception):  # a lost connection is closed already
-                store.close()
-
-    @contextmanager
-    def lend_store(self) -> Iterator[RunStore]:
-        """Give a connection that nobody else uses meanwhile, another one if it was lost. Raises
-        Refusal."""
-        store = self._take_store()
-        try:
-            yield store
-        finally:
-            self._give_store(store)
-
-    def _take_store(self) -> RunStore:
-        with self._mutex:
-            if self._idle:
-                return self._idle.pop()
-        return open_store(self.address, must_exist=True, lease=self.lease)
-
-    def _give_store(self, store: RunStore) -> None:
-        try:
-            with store.explain():
-                store.db.execute("select 1")
-        except Refusal:  # the connection is lost
-            with suppress(Exception):  # and may be closed already
-                store.close()
-            return
-        with self._mutex:
-            self._idle.append(store)
+        for interrupt in filter(None, map(self.driven.get, ids)):
+            if not interrupt.presses:
+                interrupt.until = monotonic() + GRACE
+                interrupt.presses = 1
 
     def _say(self, words: str) -> None:
         if not self.quiet:

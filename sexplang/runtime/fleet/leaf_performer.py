@@ -25,15 +25,13 @@ from sexplang.runtime.driver.requests import (
     read_reply,
     refuse_unhandled,
 )
-from sexplang.runtime.fleet.engine import Later, Leaf, Owed
+from sexplang.runtime.fleet.engine import Later, Leaf
 from sexplang.runtime.fleet.leaves import (
     ClaimedLeaf,
     Reply,
     claim_leaf,
-    forget_delivered,
     give_back,
     keep_late,
-    list_owed,
     renew_claim,
     settle_leaf,
 )
@@ -191,12 +189,6 @@ class LeafPerformer:
             with suppress(Exception):  # and may be closed already
                 db.close()
             raise
-
-    def find_owed(self, db: Database) -> Owed:
-        """Return the leaves that are to be performed and have been lost, and forget what nobody
-        asks for."""
-        forget_delivered(db, self.lease)
-        return Owed(leaves=list_owed(db))
 
     def watch(self, event: Event) -> None:
         """Take the events of the performers: a server that wants no calls for a while is left alone

@@ -299,20 +299,6 @@ _MANY = 500
 """The number of requests in a statement."""
 
 
-def find_lost(db: Database, keys: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return the leaves that nobody performs and that have no reply."""
-    with db.explain():
-        return [
-            key
-            for key in keys
-            if db.execute(
-                "select 1 from leaves where run = ? and request = ? and settled is null "
-                f"and (until is null or until < {db.clock})",
-                key,
-            ).fetchone()
-        ]
-
-
 def list_owed(db: Database) -> list[Leaf]:
     """Return the leaves without a reply that nobody performs."""
     with db.explain():

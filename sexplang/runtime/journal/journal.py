@@ -79,6 +79,16 @@ class Carrier(Protocol):
         """End with the storage."""
 
 
+class Gate(Protocol):
+    """What requests pass before they begin."""
+
+    def intend(self, requests: Sequence[Request]) -> None:
+        """Let requests begin. What it raises ends the drive, and nothing of them is kept."""
+
+    def append(self, row: Row) -> None:
+        """Take a row."""
+
+
 def make_run_id() -> str:
     """Return a new id for a run."""
     return os.urandom(8).hex()
@@ -92,6 +102,7 @@ class Journal:
     zones: ZoneUse = field(factory=ZoneUse)
     """The zones that the run uses, of which a note says the version."""
     storages: tuple[Storage, ...] = ()
+    gate: Gate | None = None
     clock: float = 0.0
     """Seconds for which the run was driven before, by another process."""
     rows: list[Row] = field(factory=list, init=False)
@@ -108,6 +119,8 @@ class Journal:
             self._note_zones()
             for each in self.storages:
                 each.append(row)
+        if self.gate is not None:
+            self.gate.append(row)
         self.rows.append(row)
 
     def extend(self, rows: Iterable[Row]) -> None:
@@ -117,6 +130,8 @@ class Journal:
 
     def intend(self, requests: Sequence[Request], clock: float) -> None:
         """Note requests that are about to be performed."""
+        if self.gate is not None:
+            self.gate.intend(requests)
         for each in self.storages:
             each.intend(requests, clock)
 

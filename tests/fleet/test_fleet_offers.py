@@ -46,11 +46,25 @@ def test_a_run_may_no_more_elsewhere(fleet):
     assert '["denied" "denied" "denied" "denied"]' == run.value and {} == settlers(fleet)
 
 
+def test_a_driver_lacks_what_another_worker_has(fleet):
+    """It leaves all such requests to others, and says for whom they wait."""
+    fleet.begin("--allow-run", "sleep", "--leaves", "script")
+    fleet.submit(WIDE, "r", "--allow-run", "sleep")
+    said = "is left to a worker with --offers script"
+    fleet.wait_for(lambda: said in fleet.command("runs", "show", "r").stdout)
+    other = fleet.begin("--places", "8", "--allow-run", "sleep", "--offers", "script")
+
+    assert "24" == fleet.wait_for_state("r").value
+    assert {other.pid: 24} == settlers(fleet)
+
+
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (("--offers", "tea"), 2, "`tea` is nothing that a worker can offer"),
-        (("--offers", "script"), 2, "may run no script"),
+        (("--offers", "tea"), 2, "`tea` names nothing that a worker performs"),
+        (("--offers", "script"), 2, "grants no script"),
+        (("--leaves", "script"), 2, "grants no script"),
+        (("--leaves", "model:local", "--offers", "model:local"), 2, "or leaves it to others"),
         (("--fleet-limit", "m=tea:1"), 2, "is no limit of a model"),
         (("--offers", "script", "--once"), 2, "performs itself what its runs ask"),
     ],

@@ -91,6 +91,7 @@ submit = click.Command(
 def _work(
     places: int,
     offers: tuple[str, ...],
+    leaves: tuple[str, ...],
     fleet_limit: tuple[str, ...],
     once: bool,
     as_recorded: bool,
@@ -110,9 +111,9 @@ def _work(
     except Diagnostics as problem:
         return say_problem(problem)
     given = {name: value for name, value in found.items() if value not in (None, (), False)}
-    if once and (offers or fleet_limit):
+    if once and (offers or leaves or fleet_limit):
         words = "with --once a worker performs itself what its runs ask"
-        click.echo(f"--offers, --fleet-limit: {words}", err=True)
+        click.echo(f"--offers, --leaves, --fleet-limit: {words}", err=True)
         return MISUSE
     if is_server(address):
         from sexplang.hosts.fleet.fleet_worker import GRACE, LEASE, Options, work_on
@@ -120,6 +121,7 @@ def _work(
         options = Options(
             places,
             offers,
+            leaves,
             fleet_limit,
             LEASE if lease is None else lease,
             GRACE if grace is None else grace,
@@ -128,7 +130,7 @@ def _work(
             quiet,
         )
         return work_on(address, Settings(file="-", **given), options)
-    more: dict[str, Any] = {"offers": offers, "fleet_limit": fleet_limit}
+    more: dict[str, Any] = {"offers": offers, "leaves": leaves, "fleet_limit": fleet_limit}
     more |= {"lease": lease, "grace": grace, "metrics": metrics}
     names = [*given, *[name for name, value in more.items() if value not in (None, ())]]
     if names:
@@ -157,6 +159,12 @@ worker = click.Command(
             multiple=True,
             metavar="NAME",
             help="On a server: requests of others that it performs: model:NAME, tool:NAME, script.",
+        ),
+        click.Option(
+            ["--leaves"],
+            multiple=True,
+            metavar="NAME",
+            help="On a server: requests of its runs that it always leaves to those who offer them.",
         ),
         click.Option(
             ["--fleet-limit"],

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE
 from sexplang.hosts.cli.output import say_all
-from sexplang.hosts.fleet.leaf_offers import LeafOffers, read_offers
+from sexplang.hosts.fleet.leaf_offers import LeafOffers, read_queues
 from sexplang.hosts.fleet.metrics import Figures, serve_figures
 from sexplang.hosts.fleet.run_driver import RunDriver
 from sexplang.hosts.fleet.store_pool import StorePool
@@ -47,6 +47,7 @@ class Options:
 
     places: int = 4
     offers: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
     lease: float = LEASE
     grace: float = GRACE
@@ -68,7 +69,7 @@ def work_on(address: str, granted: Settings, options: Options) -> int:
         return say_problem(refusal)
     try:
         bounds = dict(map(parse_limit, options.limits))
-        queues, limits = read_offers(options.offers, bounds, granted)
+        queues = read_queues(options.offers, options.leaves, bounds, granted)
     except Refusal as refusal:
         say_problem(refusal)
         return MISUSE
@@ -85,7 +86,7 @@ def work_on(address: str, granted: Settings, options: Options) -> int:
     if granted.allow_run:
         hide()
     offers = LeafOffers(
-        address, granted, options.lease, Places(options.places), queues, limits, log_to_stderr
+        address, granted, options.lease, Places(options.places), queues, log_to_stderr
     )
     stores = StorePool(address, options.lease)
     driver = RunDriver(address, granted, options.lease, offers, stores, options.quiet)
@@ -134,11 +135,11 @@ async def _work(engine: Engine, driver: RunDriver, options: Options) -> None:
         port = serve_figures(options.metrics, figures)
         print(f"figures: http://127.0.0.1:{port}/metrics", file=sys.stderr, flush=True)
     offers = driver.offers
-    performer = offers.make_performer() if offers.queues else None
+    performer = offers.make_performer() if offers.queues.offered else None
     work = Work(
         drive=lambda id: run_in_thread(partial(driver.drive, id), f"run {id}"),
         perform=None if performer is None else performer.perform,
-        queues=offers.queues,
+        queues=offers.queues.offered,
         find_owed=lambda: _find_owed(driver),
         lease=options.lease,
         grace=options.grace,

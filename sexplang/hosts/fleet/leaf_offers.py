@@ -23,7 +23,7 @@ from sexplang.runtime.journal.databases import Database, open_database
 from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.models import choose_model
 from sexplang.runtime.refusal import refuse
-from sexplang.terms.classes.node import define, field
+from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.effect import Request
 
 if TYPE_CHECKING:
@@ -32,25 +32,49 @@ if TYPE_CHECKING:
 KINDS = ("model:NAME", "tool:SERVER:NAME", "script")
 
 
-def read_offers(
-    words: tuple[str, ...], limits: Mapping[str, Limit], granted: Settings
-) -> tuple[tuple[str, ...], dict[str, Limit]]:
-    """Return the queues of a worker, and the limits of its models. A model goes by the name that
-    all machines know. Raises a Refusal `bad-input`."""
-    queues = [_read_offer(word, granted) for word in words]
-    bounds = {_read_offer(name, granted): each for name, each in limits.items()}
-    return tuple(dict.fromkeys([*queues, *bounds])), bounds
+@frozen
+class Queues:
+    """The queues of a worker."""
+
+    offered: tuple[str, ...] = ()
+    """Those whose requests it performs for others."""
+    left: frozenset[str] = frozenset()
+    """Those whose requests it leaves to others, and performs none of them itself."""
+    limits: Mapping[str, Limit] = field(factory=dict)
+    """The limits of models over all workers."""
 
 
-def _read_offer(word: str, granted: Settings) -> str:
+def read_queues(
+    offers: tuple[str, ...],
+    leaves: tuple[str, ...],
+    limits: Mapping[str, Limit],
+    granted: Settings,
+) -> Queues:
+    """Return the queues of a worker. A model goes by the name that all machines know. Raises a
+    Refusal `bad-input`."""
+    offered = [_read_queue("offers", each, granted) for each in offers]
+    left = frozenset([_read_queue("leaves", each, granted) for each in leaves])
+    bounds = {_read_queue("fleet-limit", name, granted): each for name, each in limits.items()}
+    both = sorted(left.intersection(offered))
+    if both:
+        raise refuse(
+            "bad-input",
+            f"a worker either offers {both[0]} or leaves it to others",
+            hint="take one of --offers and --leaves out",
+        )
+    whole = dict.fromkeys([*offered, *[each for each in bounds if each not in left]])
+    return Queues(tuple(whole), left, bounds)
+
+
+def _read_queue(option: str, word: str, granted: Settings) -> str:
     kind, _, name = word.partition(":")
     if word == "script":
         if granted.allow_run:
             return word
         raise refuse(
             "bad-input",
-            "--offers script: this worker may run no script",
-            hint="name those that it may run: --allow-run NAME",
+            f"--{option} script: this worker grants no script",
+            hint="name those that it grants: --allow-run NAME",
         )
     if kind == "model" and name:
         return f"model:{choose_model(granted.models, name).model}"
@@ -58,22 +82,21 @@ def _read_offer(word: str, granted: Settings) -> str:
         return word
     raise refuse(
         "bad-input",
-        f"`{word}` is nothing that a worker can offer",
+        f"--{option} `{word}` names nothing that a worker performs",
         hint=f"write one of: {', '.join(KINDS)}",
     )
 
 
 @define(eq=False)
 class LeafOffers:
-    """What a worker offers. It leaves to others only what it offers itself: so what is left to
-    others is done, whoever is there."""
+    """What a worker offers. Unless it was told otherwise, it leaves to others only what it offers
+    itself: so what is left to others is done, whoever is there."""
 
     address: str = field(repr=False)
     granted: Settings
     lease: float
     places: Places
-    queues: tuple[str, ...] = ()
-    limits: Mapping[str, Limit] = field(factory=dict)
+    queues: Queues = Queues()
     on_log: Callable[[str, str], None] = lambda level, text: None
     _watch: ReplyWatch | None = None
     _servers: "Servers | None" = None
@@ -100,7 +123,8 @@ class LeafOffers:
                 servers=self._servers,
             )
         )
-        made.append(LeafPerformer(self.open, table, self.lease, FleetLimits(dict(self.limits))))
+        limits = FleetLimits(self.queues.limits)
+        made.append(LeafPerformer(self.open, table, self.lease, limits))
         return made[0]
 
     def make_carrier(
@@ -114,10 +138,11 @@ class LeafOffers:
         if self._watch is None:
             self._watch = ReplyWatch(self.open, self.lease)
         find_queue = make_queue_finder(settings.models)
+        carried = self.queues.left.union(self.queues.offered)
 
         def find_offered(request: Request) -> tuple[str, Request] | None:
             found = find_queue(request)
-            if found is None or found[0] not in self.queues:
+            if found is None or found[0] not in carried:
                 return None
             is_script = found[0] == "script"
             if is_script and request.arguments[:1] != () and not _may_run(request, settings):
@@ -129,7 +154,7 @@ class LeafOffers:
             self._watch,
             self.places,
             find_offered,
-            limited=frozenset(self.limits),
+            always=self.queues.left.union(self.queues.limits),
             declared=declared,
             priority=priority,
         )

@@ -96,10 +96,8 @@ class CarriedRequests:
     watch: ReplyWatch
     places: Places
     find_queue: Callable[[Request], tuple[str, Request] | None]
-    offers: Callable[[str], bool] = lambda queue: True
-    """Whether this process can perform what is in a queue."""
-    limited: Collection[str] = ()
-    """Queues with limits of the fleet. What is in them is carried always."""
+    always: Collection[str] = ()
+    """Queues whose requests are carried also if a place is free."""
     declared: Mapping[str, Decision] = field(factory=dict)
     """The decisions of tools and operations."""
     priority: int = 0
@@ -136,8 +134,7 @@ class CarriedRequests:
             if found is None:
                 continue
             queue, sent = found
-            is_able = queue not in self.limited and self.offers(queue)
-            if is_able and self.places.take((id(self), each.id)):
+            if queue not in self.always and self.places.take((id(self), each.id)):
                 self._here.add(each.id)
                 continue
             self._awaited[each.id] = None

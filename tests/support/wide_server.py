@@ -3,7 +3,7 @@
     with WideServer(latency=0.1) as server:
         … server.url, server.counts()
 
-Replies are streamed and short. How long each takes and whether it fails follows from the seed, the
+Replies are streamed and short; with `echoes` they repeat the text of the request. How long each takes and whether it fails follows from the seed, the
 body and how often that body came before, so a run repeats whatever the order of arrival.
 """
 
@@ -16,6 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
+from time import time
 from typing import Any
 from urllib.request import urlopen
 
@@ -37,8 +38,10 @@ class WideServer:
         spread: bool = False,
         failing: float = 0.0,
         together: int = 0,
+        echoes: bool = False,
     ) -> None:
         settings = {"latency": latency, "spread": spread, "failing": failing, "together": together}
+        settings["echoes"] = echoes
         self._process = subprocess.Popen(
             [sys.executable, "-m", "support.wide_server", json.dumps(settings)],
             cwd=HERE.parents[1],
@@ -55,6 +58,12 @@ class WideServer:
         with urlopen(f"{self.url}/counts", timeout=30) as reply:
             found: dict[str, Any] = json.load(reply)
         return found
+
+    def calls(self) -> list[tuple[str, float, float | None]]:
+        """All calls since the beginning: the text of the request, and the times at which it came
+        and was answered or given up; None is for one that is open."""
+        with urlopen(f"{self.url}/calls", timeout=30) as reply:
+            return [tuple(each) for each in json.load(reply)]
 
     def __enter__(self) -> "WideServer":
         return self
@@ -75,9 +84,12 @@ FAILURES = (429, 529, 500, CUT)
 class _Served:
     """What all connections share."""
 
-    def __init__(self, latency: float, spread: bool, failing: float, together: int) -> None:
+    def __init__(
+        self, latency: float, spread: bool, failing: float, together: int, echoes: bool
+    ) -> None:
         self.latency, self.spread, self.failing = latency, spread, failing
-        self.together = together
+        self.together, self.echoes = together, echoes
+        self.calls: list[list[Any]] = []
         self.held: list[Callable[[], None]] = []
         self.seen: Counter[bytes] = Counter()
         self.open = 0
@@ -91,6 +103,16 @@ class _Served:
         counted = {"requests": self.requests, "distinct": len(self.distinct), "most": self.most}
         self.forget()
         return _head(200, "application/json", json.dumps(counted).encode())
+
+    def begin_call(self, body: bytes) -> int:
+        """Note a call; return its number."""
+        messages = json.loads(body)["messages"]
+        said = messages[-1]["content"] if messages else ""
+        self.calls.append([said if isinstance(said, str) else said[0]["text"], time(), None])
+        return len(self.calls) - 1
+
+    def list_calls(self) -> bytes:
+        return _head(200, "application/json", json.dumps(self.calls).encode())
 
     def drawn(self, body: bytes) -> tuple[float, int]:
         """How long the reply to a body takes, and its status."""
@@ -111,13 +133,13 @@ def _head(status: int, kind: str, data: bytes) -> bytes:
     return head.encode() + data
 
 
-def _reply(body: bytes, status: int, is_chat: bool) -> bytes:
+def _reply(body: bytes, status: int, is_chat: bool, text: str) -> bytes:
     speech = CHAT if is_chat else SPEECH
     if status not in (200, CUT):
         error = speech.error(TYPES[status], "as the test wants it")
         return _head(status, "application/json", json.dumps(error).encode())
     asked = json.loads(body)
-    said = message(asked, "It is tea.")
+    said = message(asked, text)
     if asked.get("stream"):
         sent = speech.events(said)[: speech.begun if status == CUT else None]
         return _head(200, "text/event-stream", "".join(sent).encode())
@@ -130,6 +152,7 @@ class _Connection(asyncio.Protocol):
         self.served = served
         self.read = b""
         self.waits: asyncio.TimerHandle | None = None
+        self.call = 0
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
@@ -138,6 +161,7 @@ class _Connection(asyncio.Protocol):
         if self.waits is not None:
             self.waits.cancel()
             self.served.open -= 1
+            self.served.calls[self.call][2] = time()
 
     def data_received(self, data: bytes) -> None:
         self.read += data
@@ -146,7 +170,9 @@ class _Connection(asyncio.Protocol):
             return
         if head.startswith(b"GET"):
             self.read = b""
-            self.transport.write(self.served.counts())
+            is_calls = head.startswith(b"GET /calls ")
+            served = self.served
+            self.transport.write(served.list_calls() if is_calls else served.counts())
             self.transport.close()
             return
         length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
@@ -155,6 +181,7 @@ class _Connection(asyncio.Protocol):
         self.read = body[length:]
         served = self.served
         seconds, status = served.drawn(body[:length])
+        self.call = served.begin_call(body[:length])
         served.open += 1
         served.most = max(served.most, served.open)
         is_chat = b"/chat/completions " in head.partition(b"\r\n")[0]
@@ -170,8 +197,12 @@ class _Connection(asyncio.Protocol):
 
     def answer(self, body: bytes, status: int, is_chat: bool) -> None:
         self.waits = None
-        self.served.open -= 1
-        self.transport.write(_reply(body, status, is_chat))
+        served = self.served
+        served.open -= 1
+        call = served.calls[self.call]
+        call[2] = time()
+        text = call[0] if served.echoes else "It is tea."
+        self.transport.write(_reply(body, status, is_chat, text))
 
 
 async def _serve(settings: dict[str, Any]) -> None:

@@ -97,6 +97,7 @@ def work_on(address: str, granted: Settings, options: Options) -> int:
             store.close()
         assert engine is not None
         driver.load()
+        offers.load()
         asyncio.run(_work(engine, driver, options))
     except Refusal as refusal:
         return say_problem(refusal)

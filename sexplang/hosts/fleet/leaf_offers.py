@@ -22,6 +22,8 @@ from sexplang.runtime.fleet.reply_watch import ReplyWatch
 from sexplang.runtime.journal.databases import Database, open_database
 from sexplang.runtime.journal.doubts import Decision
 from sexplang.runtime.models import choose_model
+from sexplang.runtime.models.adapters.sdk_loader import wait
+from sexplang.runtime.models.protocols import protocol_of
 from sexplang.runtime.refusal import refuse
 from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.effect import Request
@@ -100,6 +102,13 @@ class LeafOffers:
     on_log: Callable[[str, str], None] = lambda level, text: None
     _watch: ReplyWatch | None = None
     _servers: "Servers | None" = None
+
+    def load(self) -> None:
+        """Load what calls of its models need, because a call follows its permit at once. Raises a
+        Refusal for a broken installation."""
+        for name in [each.removeprefix("model:") for each in self.queues]:
+            if (protocol := protocol_of(name)) is not None:
+                wait(protocol)
 
     def open(self) -> Database:
         """Return a connection. Raises a Refusal."""

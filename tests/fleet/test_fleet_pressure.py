@@ -44,6 +44,14 @@ def test_a_limit_is_written_in_one_word(text, limit):
         assert (f"model:{text.rpartition('=')[0]}", limit) == (queue, found)
 
 
+@pytest.mark.parametrize(("window", "seconds"), [(60.0, 66.0), (5.0, 6.0), (1.0, 1.2)])
+def test_a_window_has_a_margin(window, seconds):
+    """A call begins a moment after its permit."""
+    limit = Limit(calls=1, window=window)
+
+    assert limit.counted * limit.slot == pytest.approx(seconds)
+
+
 @pytest.mark.postgres
 def test_so_many_are_in_flight(store):
     made, db = limits(in_flight=2), store.db

@@ -4,13 +4,14 @@ Law: a permit is taken in one statement, by the clock of the database, so that n
 the last one. A worker without a permit gives its job back with a time. Law: the permits of a lost
 worker are free again after a lease.
 
-The time is divided into slots, `SLOTS` of them in a window. A window is counted with `MARGIN` more:
-so no window of the limit's length, wherever it begins, has more calls, also if a call begins a
-moment after its permit.
+The time is divided into slots, `SLOTS` of them in a window. A window is counted with a margin: so no
+window of the limit's length, wherever it begins, has more calls, also if a call begins a moment
+after its permit.
 """
 
 import re
 from collections.abc import Mapping, Sequence
+from math import ceil
 
 from sexplang.runtime.fleet.leaves import Reply
 from sexplang.runtime.journal.databases import Database
@@ -22,8 +23,12 @@ from sexplang.terms.values.value import Record
 SLOTS = 20
 """Slots in a window."""
 
-MARGIN = 2
-"""Slots that are counted beside those of a window."""
+MARGIN = 1.0
+"""Seconds that are counted beside those of a window: the first call of a worker on a busy machine
+begins more than half a second after its permit."""
+
+LEAST_SLOTS, MOST_SLOTS = 2, 4
+"""Bounds of the slots of the margin."""
 
 SHORTEST, LONGEST = 0.05, 5.0
 """Seconds after which a job without a permit is offered again."""
@@ -42,6 +47,11 @@ class Limit:
     def slot(self) -> float:
         """Seconds of a slot."""
         return self.window / SLOTS
+
+    @property
+    def counted(self) -> int:
+        """The slots that are counted."""
+        return SLOTS + min(max(LEAST_SLOTS, ceil(MARGIN / self.slot)), MOST_SLOTS)
 
 
 @frozen
@@ -66,7 +76,7 @@ class FleetLimits:
             "calls": limit.calls,
             "tokens": limit.tokens,
             "slot": limit.slot,
-            "slots": SLOTS + MARGIN,
+            "slots": limit.counted,
         }
         with db.explain():
             taken = db.execute(*_bind(_TAKE, given)).fetchone()
@@ -108,7 +118,7 @@ class FleetLimits:
             "model": queue,
             "permit": permit,
             "slot": limit.slot,
-            "slots": SLOTS + MARGIN,
+            "slots": limit.counted,
             "used": said.tokens,
             "shut": said.shut,
             "is_failed": int(said.is_failed),

@@ -84,7 +84,8 @@ def _find(name: str, python: tuple[str, ...]) -> Source:
             f"--allow-python PATH/{base}",
         )
     path = os.path.abspath(found[0])
-    return Source(path, read_file(path, Permissions(read=(path,)), MOST_BYTES))
+    text = read_file(path, Permissions(read=(path,)), MOST_BYTES)
+    return Source(path, text, original=name)
 
 
 @define(eq=False)

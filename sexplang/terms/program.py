@@ -220,7 +220,8 @@ class Program:
     def relative_name(self, source: Source) -> str:
         """Return the name of a source from the folder of the main file: it is the same wherever the
         files are, and however they were named."""
-        return relative_name(source.name, self.sources[0].name) if self.sources else source.name
+        name = source.original or source.name
+        return relative_name(name, self.sources[0].name) if self.sources else name
 
     def has_tool(self, name: str) -> bool:
         """Return whether a model may have a task or a function of the program, or of a Python file

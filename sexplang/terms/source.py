@@ -19,6 +19,8 @@ class Source:
 
     name: str
     text: str = field(repr=False)
+    original: str | None = field(default=None, repr=False)
+    """The name that it had where its run was submitted, if it has another one here."""
 
     __hash__ = object.__hash__
 

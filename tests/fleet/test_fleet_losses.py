@@ -33,3 +33,45 @@ def test_a_python_file_may_be_anywhere(tmp_path):
         found.add((digest(program), *map(program.relative_name, program.sources)))
 
     assert 1 == len(found)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize(
+    ("how", "wakes_early"),
+    [(signal.SIGKILL, False), (signal.SIGSTOP, False), (signal.SIGSTOP, True)],
+)
+@pytest.mark.long
+def test_the_driver_of_open_branches_is_lost(postgres, how, wakes_early):
+    """Another one has it, and the run is exact. A stopped one, woken up, commits nothing."""
+    print(lose_driver(postgres, "lost_driver", how, wakes_early=wakes_early))
+
+
+@pytest.mark.postgres
+def test_the_driver_of_some_branches_is_stopped(postgres):
+    print(lose_driver(postgres, "lost_driver", signal.SIGSTOP, 100))
+
+
+@pytest.mark.postgres
+@pytest.mark.long
+def test_performers_are_killed_and_stopped(postgres):
+    print(lose_performers(postgres, "lost_performers"))
+
+
+@pytest.mark.postgres
+@pytest.mark.long
+@pytest.mark.parametrize("takes_driver", [False, True])
+def test_no_window_of_real_calls_is_over_the_limit(postgres, takes_driver):
+    """By the clock of the server that is called."""
+    print(lose_limited(postgres, "lost_limited", takes_driver))
+
+
+@pytest.mark.postgres
+@pytest.mark.long
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_the_driver_of_a_long_run_is_lost(postgres, how):
+    """It has 100,000 effects behind it, and is taken over as soon."""
+    past = 100_000
+    with past_database(postgres, "long_past", past) as template:
+        given = {"template": template, "before": list_past(past)}
+        print(lose_driver(postgres, "lost_past", how, **given))
+        print(lose_driver(postgres, "lost_past", how, **given, prepare=forget_snapshot))

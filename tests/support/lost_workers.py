@@ -187,8 +187,10 @@ def check_wide(fleet, server, count, before=()):
     return len(twice), len(reported)
 
 
-def check_leases(seconds, leases=LEASES):
-    assert seconds <= leases * LEASE, f"{seconds:.1f} s, and a lease has {LEASE:.0f}"
+def check_leases(loss):
+    """It is done within three leases."""
+    assert loss.seconds <= LEASES * LEASE, f"a lease has {LEASE:.0f} s: {loss}"
+    return loss
 
 
 def lose_performers(url, name, count=1000):
@@ -206,8 +208,7 @@ def lose_performers(url, name, count=1000):
         check_wide(fleet, server, count)
         wake_in_vain(fleet, second)
         twice, reported = check_wide(fleet, server, count)
-    check_leases(seconds)
-    return Loss(seconds, None, twice, reported, waiting)
+    return check_leases(Loss(seconds, None, twice, reported, waiting))
 
 
 def lose_driver(
@@ -240,8 +241,7 @@ def lose_driver(
             wake_in_vain(fleet, driver)
             assert "run r: " in fleet.said(driver)
         twice, reported = check_wide(fleet, server, count, before)
-    check_leases(seconds)
-    return Loss(seconds, taken, twice, reported, waiting)
+    return check_leases(Loss(seconds, taken, twice, reported, waiting))
 
 
 @contextmanager

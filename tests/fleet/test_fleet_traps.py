@@ -183,6 +183,33 @@ def test_the_driver_of_a_run_is_lost(fleet, how):
         check_steps(fleet, "again")
 
 
+READING = """
+import sys
+from sexplang.runtime.journal.run_store import open_store
+store = open_store(sys.argv[1], lease=float(sys.argv[2]))
+assert store.lock("r")
+print("locked", flush=True)
+store.db.execute("select repeat('x', 1000) from generate_series(1, 3000000)").fetchone()
+"""
+
+
+def test_a_driver_is_stopped_while_it_reads_its_journal(fleet, address, tables):
+    """No timeout of the server ends a connection that takes nothing; another worker does."""
+    fleet.submit(STEPS, "r")
+    words = [sys.executable, "-c", READING, address, str(LEASE)]
+    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as driver:
+        try:
+            assert "locked\n" == driver.stdout.readline()
+            asked = "select 1 from pg_stat_activity where wait_event = 'ClientWrite'"
+            fleet.wait_for(lambda: tables.execute(asked).fetchone())
+            driver.send_signal(signal.SIGSTOP)
+            fleet.begin()
+            check_steps(fleet)
+        finally:
+            driver.send_signal(signal.SIGCONT)
+            driver.kill()
+
+
 def test_all_tables_of_the_engine_are_emptied(fleet, tables):
     """They are filled again from the journal, and workers register again."""
     for id in ("r", "s", "t"):

@@ -3,8 +3,9 @@
     with WideServer(latency=0.1) as server:
         … server.url, server.counts()
 
-Replies are streamed and short; with `echoes` they repeat the text of the request. How long each takes and whether it fails follows from the seed, the
-body and how often that body came before, so a run repeats whatever the order of arrival.
+Replies are streamed and short; with `echoes` they repeat the text of the request. How long each
+takes and whether it fails follows from the seed, the body and how often that body came before, so a
+run repeats whatever the order of arrival.
 """
 
 import asyncio

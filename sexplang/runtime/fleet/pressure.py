@@ -4,8 +4,8 @@ Law: a permit is taken in one statement, by the clock of the database, so that n
 the last one. A worker without a permit gives its job back with a time. Law: the permits of a lost
 worker are free again after a lease.
 
-The time is divided into slots, `SLOTS` of them in a window. A window is counted with a margin: so no
-window of the limit's length, wherever it begins, has more calls, also if a call begins a moment
+The time is divided into slots, `SLOTS` of them in a window. A window is counted with a margin: so
+no window of the limit's length, wherever it begins, has more calls, also if a call begins a moment
 after its permit.
 """
 

@@ -226,6 +226,7 @@ class _Claims:
             found = await (await connection.execute(asked)).fetchone()
             if not found[0]:
                 return
+            await connection.execute(_END_STOPPED, {"lease": self.work.lease})
             manager = self.app.job_manager
             for job in await manager.get_stalled_jobs(seconds_since_heartbeat=self.work.lease):
                 await connection.execute(_REPLACE, {"id": job.id, "worker": job.worker_id})
@@ -310,6 +311,15 @@ _TICK = 0.1
 """Seconds between two moments at which workers are told that a job is due."""
 
 _FIELDS = ("queue", "task", "priority", "lock", "queueing_lock", "args", "at")
+
+_END_STOPPED = (
+    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() "
+    "and usename = current_user and application_name in ('sexplang', 'sexplang engine') "
+    "and state = 'active' and wait_event = 'ClientWrite' "
+    "and query_start < clock_timestamp() - make_interval(secs => %(lease)s::float8)"
+)
+"""End the connections of stopped processes that take nothing of a long answer. No timeout of the
+server ends them, and they hold locks."""
 
 _REPLACE = (
     "with gone as (delete from procrastinate_jobs where id = %(id)s and status = 'doing' "

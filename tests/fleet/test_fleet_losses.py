@@ -9,6 +9,7 @@ from support.lost_workers import (
     lose_driver,
     lose_limited,
     lose_performers,
+    lose_waiting_driver,
     past_database,
 )
 
@@ -75,3 +76,9 @@ def test_the_driver_of_a_long_run_is_lost(postgres, how):
         given = {"template": template, "before": list_past(past)}
         print(lose_driver(postgres, "lost_past", how, **given))
         print(lose_driver(postgres, "lost_past", how, **given, prepare=forget_snapshot))
+
+
+@pytest.mark.postgres
+def test_a_driver_that_waits_is_stopped(postgres):
+    """Its place is free again."""
+    lose_waiting_driver(postgres, "lost_waiting")

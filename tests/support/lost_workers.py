@@ -303,3 +303,18 @@ def lose_limited(url, name, takes_driver=False, count=100):
     assert most <= LIMIT, f"{most} calls in a window"
     assert flying <= IN_FLIGHT, f"{flying} in flight"
     return Loss(seconds, None, twice, reported, waiting, most, flying)
+
+
+def lose_waiting_driver(url, name, count=6):
+    """The driver is stopped while it only waits, and another one takes all replies. Woken up, it
+    waits for none of them."""
+    with WideServer(latency=1.5 * LEASE, echoes=True) as server, new_fleet(url, name) as fleet:
+        workers = begin_workers(fleet, server, "--fleet-limit", f"{server.url}#m=in_flight:40")
+        fleet.submit(WIDE.format(count=count), "r", "--parallel", "100")
+        driver = find_driver(fleet, workers)
+        begun = "select count(*) from leaves where claims > 0"
+        fleet.wait_for(lambda: ask(fleet, begun) == count)
+        driver.send_signal(signal.SIGSTOP)
+        wait_until_done(fleet, monotonic())
+        wake_in_vain(fleet, driver)
+        fleet.wait_for(lambda: "run r: " in fleet.said(driver), LEASES * LEASE)

@@ -106,6 +106,7 @@ class RunDriver:
     quiet: bool = False
     counts: Counter[str] = field(factory=Counter)
     driven: dict[str, Interrupt] = field(factory=dict)
+    _kept: dict[str, RunStore] = field(factory=dict)
     """How the runs that are driven now are interrupted."""
     is_draining: bool = False
     _programs: OrderedDict[str, Program] = field(factory=OrderedDict)
@@ -218,6 +219,7 @@ class RunDriver:
                 self._refusals.pop(run.id, None)
                 self._say(f"run {run.id} goes on")
                 self.driven[run.id] = interrupt
+                self._kept[run.id] = store
                 self.counts["driven"] += 1
                 try:
                     return self._drive_to_end(store, run, resumed, prepared, servers, declared)
@@ -227,7 +229,7 @@ class RunDriver:
                         self.counts["cancelled"] += 1
                     return None
                 finally:
-                    del self.driven[run.id]
+                    del self.driven[run.id], self._kept[run.id]
                     interrupt.presses = 0  # it was for this run
         finally:
             if storage is not None:
@@ -335,7 +337,9 @@ class RunDriver:
         return float(min(self.lease, FIRST_WAIT * 2 ** (self._refusals[run.id] - 1)))
 
     def cancel_wished(self) -> None:
-        """Interrupt the runs that are driven here and are to be cancelled. Raises Refusal."""
+        """Interrupt the runs that are driven here and are to be cancelled, and those that this
+        worker has lost: a reply that another driver took would be waited for. Raises Refusal."""
+        self.interrupt([id for id, store in [*self._kept.items()] if store.db.is_lost])
         if self.driven:
             with self.stores.lend() as store:
                 self.interrupt(find_wished(store, [*self.driven]))

@@ -61,6 +61,10 @@ class Database(Protocol):
     def transaction(self, run: int | None = None) -> AbstractContextManager[None]:
         """Execute several statements as one. Nobody else writes to the run meanwhile."""
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the connection is known to be lost, with its locks."""
+
     def explain(self) -> AbstractContextManager[None]:
         """Turn an error of the database into a Refusal `store-failed` or `bad-store`."""
 

@@ -104,6 +104,10 @@ class Server:
                 self.execute("select 1 from runs where n = ? for update", (run,))
             yield
 
+    @property
+    def is_lost(self) -> bool:
+        return bool(self.connection.closed)
+
     def explain(self) -> Any:
         return _explain(self.address)
 

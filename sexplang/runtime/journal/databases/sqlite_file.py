@@ -93,6 +93,10 @@ class SqliteFile:
             raise
         self.connection.execute("commit")
 
+    @property
+    def is_lost(self) -> bool:
+        return False
+
     def explain(self) -> Any:
         return explain_file(self.address)
 

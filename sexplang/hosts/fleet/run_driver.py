@@ -106,8 +106,9 @@ class RunDriver:
     quiet: bool = False
     counts: Counter[str] = field(factory=Counter)
     driven: dict[str, Interrupt] = field(factory=dict)
-    _kept: dict[str, RunStore] = field(factory=dict)
     """How the runs that are driven now are interrupted."""
+    _kept: dict[str, RunStore] = field(factory=dict)
+    """The stores on whose connections they are locked."""
     is_draining: bool = False
     _programs: OrderedDict[str, Program] = field(factory=OrderedDict)
     _refusals: Counter[str] = field(factory=Counter)

@@ -239,3 +239,18 @@ def test_all_tables_of_the_engine_are_dropped(fleet, tables, store, address):
     fleet.once()
 
     check_steps(fleet)
+
+
+def test_a_woken_driver_performs_no_finally_body(fleet):
+    """It has lost its run, so what follows from the interruption is not performed by it."""
+    steps = "(fold + 0 (map step (range 1 61)))"
+    fleet.submit(f'(import "tools.py") (try {steps} (finally (step 100)))', "r")
+    fleet.begin()
+    driver = fleet.wait_for_driver()
+    fleet.begin()
+    driver.send_signal(signal.SIGSTOP)
+    fleet.wait_for_state("r")
+    driver.send_signal(signal.SIGCONT)
+    fleet.wait_for(lambda: "run r: " in fleet.said(driver))
+
+    assert ["100"] == [what for what, _ in fleet.log() if what == "100"]

@@ -106,7 +106,7 @@ class LeafOffers:
     def load(self) -> None:
         """Load what calls of its models need, because a call follows its permit at once. Raises a
         Refusal for a broken installation."""
-        for name in [each.removeprefix("model:") for each in self.queues]:
+        for name in [each.removeprefix("model:") for each in self.queues.offered]:
             if (protocol := protocol_of(name)) is not None:
                 wait(protocol)
 

@@ -86,6 +86,14 @@ _VERSIONS = frozenset({"newer-run"})
 
 
 @frozen(eq=False)
+class Driven:
+    """A run that is driven now, and is locked on the connection of a store."""
+
+    interrupt: Interrupt
+    store: RunStore
+
+
+@frozen(eq=False)
 class Prepared:
     """A run that can be driven: its program, and what the worker grants it."""
 
@@ -105,10 +113,7 @@ class RunDriver:
     stores: StorePool
     quiet: bool = False
     counts: Counter[str] = field(factory=Counter)
-    driven: dict[str, Interrupt] = field(factory=dict)
-    """How the runs that are driven now are interrupted."""
-    _kept: dict[str, RunStore] = field(factory=dict)
-    """The stores on whose connections they are locked."""
+    driven: dict[str, Driven] = field(factory=dict)
     is_draining: bool = False
     _programs: OrderedDict[str, Program] = field(factory=OrderedDict)
     _refusals: Counter[str] = field(factory=Counter)
@@ -219,8 +224,7 @@ class RunDriver:
                     resumed = resumed.cancel()
                 self._refusals.pop(run.id, None)
                 self._say(f"run {run.id} goes on")
-                self.driven[run.id] = interrupt
-                self._kept[run.id] = store
+                self.driven[run.id] = Driven(interrupt, store)
                 self.counts["driven"] += 1
                 try:
                     return self._drive_to_end(store, run, resumed, prepared, servers, declared)
@@ -230,7 +234,7 @@ class RunDriver:
                         self.counts["cancelled"] += 1
                     return None
                 finally:
-                    del self.driven[run.id], self._kept[run.id]
+                    del self.driven[run.id]
                     interrupt.presses = 0  # it was for this run
         finally:
             if storage is not None:
@@ -340,17 +344,17 @@ class RunDriver:
     def cancel_wished(self) -> None:
         """Interrupt the runs that are driven here and are to be cancelled, and those that this
         worker has lost: a reply that another driver took would be waited for. Raises Refusal."""
-        self.interrupt([id for id, store in [*self._kept.items()] if store.db.is_lost])
+        self.interrupt([id for id, each in [*self.driven.items()] if each.store.db.is_lost])
         if self.driven:
             with self.stores.lend() as store:
                 self.interrupt(find_wished(store, [*self.driven]))
 
     def interrupt(self, ids: Sequence[str]) -> None:
         """Cancel runs that are driven here; their `finally` bodies run."""
-        for interrupt in filter(None, map(self.driven.get, ids)):
-            if not interrupt.presses:
-                interrupt.until = monotonic() + GRACE
-                interrupt.presses = 1
+        for driven in filter(None, map(self.driven.get, ids)):
+            if not driven.interrupt.presses:
+                driven.interrupt.until = monotonic() + GRACE
+                driven.interrupt.presses = 1
 
     def _say(self, words: str) -> None:
         if not self.quiet:

@@ -183,25 +183,40 @@ def test_the_driver_of_a_run_is_lost(fleet, how):
         check_steps(fleet, "again")
 
 
-READING = """
-import sys
+STOPPED = """
+import sys, time
 from sexplang.runtime.journal.run_store import open_store
 store = open_store(sys.argv[1], lease=float(sys.argv[2]))
 assert store.lock("r")
 print("locked", flush=True)
-store.db.execute("select repeat('x', 1000) from generate_series(1, 3000000)").fetchone()
 """
 
+INSIDE_STATEMENTS = {
+    "ClientWrite": """
+store.db.execute("select repeat('x', 1000) from generate_series(1, 3000000)").fetchone()
+""",
+    "ClientRead": """
+with store.db.connection.pipeline():
+    store.db.execute("select 1")
+    store.db.connection.pgconn.send_flush_request()
+    store.db.connection.pgconn.flush()
+    time.sleep(60)
+""",
+}
+"""What a driver does, by what its server waits for: that it reads a long answer, or that it sends
+the rest of several statements."""
 
-def test_a_driver_is_stopped_while_it_reads_its_journal(fleet, address, tables):
-    """No timeout of the server ends a connection that takes nothing; another worker does."""
+
+@pytest.mark.parametrize("event", INSIDE_STATEMENTS)
+def test_a_driver_is_stopped_inside_a_statement(fleet, address, tables, event):
+    """No timeout of the server ends its connection; another worker does."""
     fleet.submit(STEPS, "r")
-    words = [sys.executable, "-c", READING, address, str(LEASE)]
+    words = [sys.executable, "-c", STOPPED + INSIDE_STATEMENTS[event], address, str(LEASE)]
     with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as driver:
         try:
             assert "locked\n" == driver.stdout.readline()
-            asked = "select 1 from pg_stat_activity where wait_event = 'ClientWrite'"
-            fleet.wait_for(lambda: tables.execute(asked).fetchone())
+            asked = "select 1 from pg_stat_activity where state = 'active' and wait_event = %s"
+            fleet.wait_for(lambda: tables.execute(asked, [event]).fetchone())
             driver.send_signal(signal.SIGSTOP)
             fleet.begin()
             check_steps(fleet)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from types import ModuleType
 
 import anyio
 import pytest
@@ -465,3 +466,11 @@ def test_a_templates_timeout_holds_for_the_whole_conversation():
 
 
 CHILD = {"description": "do y", "name": "child", "inputs": {"n": 1}}
+
+
+def test_another_thread_may_be_loading_trio(monkeypatch):
+    """A module that is not yet complete runs no event loop."""
+    for name in ("trio", "trio.lowlevel"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+
+    assert 1 == sexplang.run("(let ((_ (sleep 0.001))) 1)")

@@ -293,7 +293,8 @@ def block(run: Run, grace: float, *, abandoned: bool = False) -> None:
 
 def _in_a_loop() -> bool:
     """Whether this thread is running an event loop of asyncio or trio."""
-    trio = sys.modules.get("trio")
     if asyncio._get_running_loop() is not None:
         return True
-    return trio is not None and bool(trio.lowlevel.in_trio_run())
+    # What another thread is still loading lacks the function, and runs nothing.
+    is_in_trio = getattr(sys.modules.get("trio.lowlevel"), "in_trio_run", None)
+    return is_in_trio is not None and bool(is_in_trio())

@@ -194,7 +194,8 @@ class _Claims:
                 queues=each,
                 concurrency=self.places,
                 wait=not self.work.once,
-                fetch_job_polling_interval=min(POLL, lease),
+                # A notification that comes while it fetches is lost.
+                fetch_job_polling_interval=min(POLL, lease / BEATS),
                 abort_job_polling_interval=3600,
                 shutdown_graceful_timeout=self.work.grace,
                 delete_jobs=DeleteJobCondition.ALWAYS,
@@ -315,11 +316,11 @@ _FIELDS = ("queue", "task", "priority", "lock", "queueing_lock", "args", "at")
 _END_STOPPED = (
     "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() "
     "and usename = current_user and application_name in ('sexplang', 'sexplang engine') "
-    "and state = 'active' and wait_event = 'ClientWrite' "
+    "and state = 'active' and wait_event in ('ClientRead', 'ClientWrite') "
     "and query_start < clock_timestamp() - make_interval(secs => %(lease)s::float8)"
 )
-"""End the connections of stopped processes that take nothing of a long answer. No timeout of the
-server ends them, and they hold locks."""
+"""End the connections of stopped processes that take nothing of a long answer, or have sent a part
+of several statements. No timeout of the server ends them, and they hold locks."""
 
 _REPLACE = (
     "with gone as (delete from procrastinate_jobs where id = %(id)s and status = 'doing' "

@@ -79,11 +79,10 @@ async def wait_for(future: "Future[T]") -> T:
 
 def _waker(act: Callable[[], object]) -> Callable[[], None]:
     """Return a function for other threads that runs `act` in this event loop."""
-    trio = sys.modules.get("trio")
-    if trio is not None and trio.lowlevel.in_trio_run():
-        soon = trio.lowlevel.current_trio_token().run_sync_soon
-    else:
-        soon = asyncio.get_running_loop().call_soon_threadsafe
+    try:
+        soon: Callable[..., Any] = asyncio.get_running_loop().call_soon_threadsafe
+    except RuntimeError:  # the loop is trio's
+        soon = sys.modules["trio"].lowlevel.current_trio_token().run_sync_soon
 
     def wake() -> None:
         with suppress(RuntimeError):  # the loop has ended, so nothing waits in it

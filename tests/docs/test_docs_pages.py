@@ -48,7 +48,7 @@ def _lay_out(page, place):
     before = sorted(page.parent.glob("*.md")) if page.parent.name == "tutorial" else [page]
     for each in before[: before.index(page) + 1]:
         for name, text in files(each).items():
-            if name != "local":
+            if name not in ("local", "fleet"):  # kinds of commands
                 (place / name).parent.mkdir(parents=True, exist_ok=True)
                 (place / name).write_text(text, encoding="utf-8")
 

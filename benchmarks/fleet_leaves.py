@@ -74,7 +74,7 @@ def bare_workers(url):
         words = [sys.executable, __file__, "work-bare", url]
         started = [subprocess.Popen(words, stderr=subprocess.DEVNULL) for _ in range(WORKERS)]
         try:
-            yield connection
+            yield connection, started
         finally:
             for each in started:
                 each.terminate()
@@ -119,7 +119,7 @@ def measure_short(url, folder, times):
     count, seconds = 300, 0.02
     leaves, bare = [], []
     given = worker_given(url, folder, seconds)
-    with worker_processes(WORKERS, **given), bare_workers(url) as connection:
+    with worker_processes(WORKERS, **given), bare_workers(url) as (connection, _):
         measure_leaves(url, "warm", 15)
         measure_bare(connection, url, 60, seconds)
         for n in range(times):

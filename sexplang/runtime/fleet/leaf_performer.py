@@ -35,7 +35,7 @@ from sexplang.runtime.fleet.leaves import (
     renew_claim,
     settle_leaf,
 )
-from sexplang.runtime.fleet.pressure import FleetLimits
+from sexplang.runtime.fleet.pressure import FleetLimits, Permit
 from sexplang.runtime.journal.databases import Database
 from sexplang.runtime.journal.doubts import make_doubt_error
 from sexplang.runtime.refusal import Refusal
@@ -79,7 +79,7 @@ class LeafPerformer:
     _claims: "dict[tuple[int, str], tuple[ClaimedLeaf, asyncio.Task[Reply]]]" = field(factory=dict)
     _asked: dict[int, str] = field(factory=dict)
     """The queues of the requests that are performed, by the identity of the request."""
-    _permits: set[tuple[str, str]] = field(factory=set)
+    _permits: set[Permit] = field(factory=set)
     _beats: Thread | None = None
     _is_over: Flag = field(factory=Flag)
 
@@ -89,13 +89,14 @@ class LeafPerformer:
         if self._beats is None:
             self._beats = Thread(target=self._renew, name="sexplang-claims", daemon=True)
             self._beats.start()
-        permit = f"{self.worker} {leaf.run}/{leaf.request}"
-        is_limited = self.limits.bounds(leaf.queue)
-        if is_limited:
-            wait = await self._call(self.limits.take, leaf.queue, permit, self.lease)
-            if wait is not None:
-                return wait
-            self._permits.add((leaf.queue, permit))
+        permit: Permit | None = None
+        if self.limits.bounds(leaf.queue):
+            name = f"{self.worker} {leaf.run}/{leaf.request}"
+            taken = await self._call(self.limits.take, leaf.queue, name, self.lease)
+            if not isinstance(taken, Permit):
+                return taken
+            permit = taken
+            self._permits.add(permit)
         reply: Reply | None = None
         try:
             claimed = await self._call(claim_leaf, leaf, self.worker, self.lease)
@@ -103,9 +104,9 @@ class LeafPerformer:
                 return claimed
             reply = await self._perform(claimed)
         finally:
-            if is_limited:
-                self._permits.discard((leaf.queue, permit))
-                given = self._call(self.limits.give_back, leaf.queue, permit, reply)
+            if permit is not None:
+                self._permits.discard(permit)
+                given = self._call(self.limits.give_back, permit, reply)
                 with suppress(Refusal):
                     await asyncio.shield(given)
         return None
@@ -206,8 +207,8 @@ class LeafPerformer:
                 is_held = self._try(renew_claim, leaf, self.worker, self.lease)
                 if is_held is False and self._claims.pop(key, None) is not None:
                     task.get_loop().call_soon_threadsafe(task.cancel)
-            for queue, permit in [*self._permits]:
-                self._try(self.limits.renew, queue, permit, self.lease)
+            for permit in [*self._permits]:
+                self._try(self.limits.renew, permit, self.lease)
 
     def _try(self, statement: Callable[..., Any], *given: Any) -> Any:
         """Make a statement from another thread; return None if the database is not there."""

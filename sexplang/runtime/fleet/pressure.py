@@ -4,9 +4,10 @@ Law: a permit is taken in one statement, by the clock of the database, so that n
 the last one. A worker without a permit gives its job back with a time. Law: the permits of a lost
 worker are free again after a lease.
 
-The time is divided into slots, `SLOTS` of them in a window. A window is counted with a margin: so
-no window of the limit's length, wherever it begins, has more calls, also if a call begins a moment
-after its permit.
+The time is divided into slots, `SLOTS` of them in a window. Law: no window of the limit's length
+has more calls, wherever it begins, if each call begins within `START` seconds after its permit. For
+a permit counts at the end of its call, or `START` after it was taken if that is earlier. So what
+begins in a window has a permit that counts in it, however busy a worker is.
 """
 
 import re
@@ -23,12 +24,11 @@ from sexplang.terms.values.value import Record
 SLOTS = 20
 """Slots in a window."""
 
-MARGIN = 1.0
-"""Seconds that are counted beside those of a window: the first call of a worker on a busy machine
-begins more than half a second after its permit."""
+COUNTED = SLOTS + 1
+"""Slots that are counted: a window begins within one, and ends within another."""
 
-LEAST_SLOTS, MOST_SLOTS = 2, 4
-"""Bounds of the slots of the margin."""
+START = 5.0
+"""Seconds after its permit by which a call has begun."""
 
 SHORTEST, LONGEST = 0.05, 5.0
 """Seconds after which a job without a permit is offered again."""
@@ -49,9 +49,19 @@ class Limit:
         return self.window / SLOTS
 
     @property
-    def counted(self) -> int:
-        """The slots that are counted."""
-        return SLOTS + min(max(LEAST_SLOTS, ceil(MARGIN / self.slot)), MOST_SLOTS)
+    def ahead(self) -> int:
+        """The slots of START."""
+        return ceil(START / self.slot)
+
+
+@frozen
+class Permit:
+    """A permit to make one call."""
+
+    queue: str
+    name: str
+    slot: int
+    """The slot in which it counts while its call is open."""
 
 
 @frozen
@@ -65,18 +75,19 @@ class FleetLimits:
         """Whether a queue has limits."""
         return queue in self.limits
 
-    def take(self, db: Database, queue: str, permit: str, lease: float) -> float | None:
-        """Take a permit. Return None, or the seconds after which another try is worth it."""
+    def take(self, db: Database, queue: str, name: str, lease: float) -> Permit | float:
+        """Take a permit. Return it, or the seconds after which another try is worth it."""
         limit = self.limits[queue]
         given = {
             "model": queue,
-            "permit": permit,
+            "permit": name,
             "lease": lease,
             "in_flight": limit.in_flight,
             "calls": limit.calls,
             "tokens": limit.tokens,
             "slot": limit.slot,
-            "slots": limit.counted,
+            "slots": COUNTED,
+            "ahead": limit.ahead,
         }
         with db.explain():
             taken = db.execute(*_bind(_TAKE, given)).fetchone()
@@ -88,17 +99,17 @@ class FleetLimits:
                 )
                 taken = db.execute(*_bind(_TAKE, given)).fetchone()
             if taken is not None:
-                return None
+                return Permit(queue, name, int(taken[0]))
             (left,) = db.execute(*_bind(_LEFT, given)).fetchone()
         return float(min(max(left, SHORTEST), LONGEST))
 
-    def renew(self, db: Database, queue: str, permit: str, lease: float) -> None:
+    def renew(self, db: Database, permit: Permit, lease: float) -> None:
         """Hold a permit for another lease."""
         with db.explain():
             db.execute(
                 f"update pressure set ends[array_position(holders, ?)] = {db.clock} + ? "
                 "where model = ? and array_position(holders, ?) is not null",
-                (permit, lease, queue, permit),
+                (permit.name, lease, permit.queue, permit.name),
             )
 
     def shut(self, db: Database, queue: str, seconds: float) -> None:
@@ -109,16 +120,17 @@ class FleetLimits:
                 (seconds, queue),
             )
 
-    def give_back(self, db: Database, queue: str, permit: str, reply: Reply | None) -> None:
+    def give_back(self, db: Database, permit: Permit, reply: Reply | None) -> None:
         """Give a permit back, with what came of the call: its tokens, and whether its server is
         overloaded or wants no calls for a while."""
-        limit = self.limits[queue]
+        limit = self.limits[permit.queue]
         said = _read(reply, self.retries)
         given = {
-            "model": queue,
-            "permit": permit,
+            "model": permit.queue,
+            "permit": permit.name,
+            "taken": permit.slot,
             "slot": limit.slot,
-            "slots": limit.counted,
+            "slots": COUNTED,
             "used": said.tokens,
             "shut": said.shut,
             "is_failed": int(said.is_failed),
@@ -236,19 +248,19 @@ _HELD = (
 )
 
 
-def _list_slots(column: str, added: str) -> str:
-    """Return the new value of an array of slots: those within the window, and the present one."""
-    return (
-        f"(select array_agg(total order by at) from (select at, sum(each)::bigint as total from ("
-        f"select at, each from unnest(slots, {column}) as kept (at, each) where {_WITHIN} "
-        f"union all select {_SLOT}, {added}) as every (at, each) group by at) as summed)"
+def _add_slots(added: str) -> str:
+    """Return the assignments that add rows of a slot, calls and tokens."""
+    every = (
+        "(select at, calls, tokens from unnest(slots, calls, tokens) as kept (at, calls, tokens) "
+        f"where {_WITHIN} union all {added}) as every (at, calls, tokens)"
     )
+    sums = [
+        f"{column} = (select array_agg(total order by at) from "
+        f"(select at, sum({column})::bigint as total from {every} group by at) as summed)"
+        for column in ("calls", "tokens")
+    ]
+    return f"slots = (select array_agg(distinct at order by at) from {every}), {', '.join(sums)}"
 
-
-_NEW_SLOTS = (
-    f"(select array_agg(distinct at order by at) from (select at from unnest(slots) as kept (at) "
-    f"where {_WITHIN} union all select {_SLOT}) as every (at))"
-)
 
 _TAKE = (
     f"update pressure set "
@@ -256,13 +268,12 @@ _TAKE = (
     f"|| array[:permit::text], "
     f"ends = (select coalesce(array_agg(until order by holder), '{{}}') {_HELD}) "
     f"|| array[{_NOW} + :lease::float8], "
-    f"slots = {_NEW_SLOTS}, calls = {_list_slots('calls', '1')}, "
-    f"tokens = {_list_slots('tokens', '0')} "
+    f"{_add_slots(f'select {_SLOT} + :ahead, 1, 0')} "
     f"where model = :model and {_IS_OPEN} "
     f"and (:in_flight::bigint is null or {_IN_FLIGHT} < :in_flight) "
     f"and (:calls::bigint is null or {_CALLS} < :calls) "
     f"and (:tokens::bigint is null or {_TOKENS} < :tokens) "
-    f"returning model"
+    f"returning {_SLOT} + :ahead"
 )
 
 _OLDEST = (
@@ -273,8 +284,16 @@ _OLDEST = (
 _LEFT = (
     f"select greatest(shut - {_NOW}, case when (:calls::bigint is not null and {_CALLS} >= "
     f":calls) or (:tokens::bigint is not null and {_TOKENS} >= :tokens) "
-    f"then coalesce(({_OLDEST} + :slots) * :slot::float8 - {_NOW}, 0) else 0 end) "
+    f"then coalesce((least({_OLDEST}, {_SLOT}) + :slots) * :slot::float8 - {_NOW}, 0) else 0 end) "
     f"from pressure where model = :model"
+)
+
+_IS_EARLY = f"{_SLOT} < :taken::bigint"
+"""Whether a call has ended before its permit counts. Then it counts now."""
+
+_ENDED = (
+    f"select {_SLOT}, case when {_IS_EARLY} then 1 else 0 end, :used::bigint "
+    f"union all select :taken::bigint, -1, 0 where {_IS_EARLY}"
 )
 
 _OPENS = "(:is_failed = 1 and (openings > 0 or failures + 1 >= :most_failures))"
@@ -283,8 +302,7 @@ _GIVE = (
     f"update pressure set "
     f"holders = (select coalesce(array_agg(holder order by holder), '{{}}') {_HELD}), "
     f"ends = (select coalesce(array_agg(until order by holder), '{{}}') {_HELD}), "
-    f"slots = {_NEW_SLOTS}, calls = {_list_slots('calls', '0')}, "
-    f"tokens = {_list_slots('tokens', ':used::bigint')}, "
+    f"{_add_slots(_ENDED)}, "
     f"shut = greatest(shut, {_NOW} + :shut::float8, case when {_OPENS} "
     f"then {_NOW} + least(:alone::float8 * power(2, openings), :most::float8) else 0 end), "
     f"failures = case when :is_answered = 1 then 0 else failures + :is_failed end, "

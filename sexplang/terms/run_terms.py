@@ -1,6 +1,7 @@
 """The terms of a run, as plain data."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Literal
 
 from sexplang.terms.classes.node import attributes, define, field, frozen
@@ -111,6 +112,7 @@ class RateBook:
     note: Callable[[dict[str, Any]], None] = lambda data: None
 
 
+@cache
 def find_version() -> str:
     """Return the version of this package; empty if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version

@@ -288,7 +288,8 @@ class RunDriver:
             {} if files is None else files.performers,
         )
         resumed.advance_scripts(table["model"], settings.models)
-        engine = open_engine(store.db, self.address)
+        engine = open_engine(store.db, self.address, must_exist=True)
+        engine = engine or open_engine(store.db, self.address)  # its tables were dropped
         assert engine is not None  # the store is on a server
         carrier = self.offers.make_carrier(engine, settings, declared, run.priority)
         journal.gate = DrainGate(lambda: self.is_draining, carrier.is_carried)

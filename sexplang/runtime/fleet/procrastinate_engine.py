@@ -108,6 +108,7 @@ class ProcrastinateEngine:
         return {name.removeprefix("sexplang."): count for name, count in found}
 
     async def work(self, places: int, work: Work) -> None:
+        asyncio.get_running_loop().set_exception_handler(_tell_unheard)
         while not work.stop.is_set():
             try:
                 async with _open_app(self._url, work.lease) as app:
@@ -121,6 +122,17 @@ class ProcrastinateEngine:
                 return
             with suppress(TimeoutError):
                 await asyncio.wait_for(work.stop.wait(), RESTART)
+
+
+def _tell_unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Say in one sentence that the end of a job could not be noted, as when another worker has the
+    job: this one was silent for a lease."""
+    error = context.get("exception")
+    if not isinstance(error, _errors()):
+        loop.default_exception_handler(context)
+        return
+    said = str(error.__cause__ or error).split("\n")[0]
+    _LOG.warning("the end of a job is not noted, and another worker looks at it: %s", said)
 
 
 _MARKS = "(?, ?, ?, ?, ?, ?::jsonb, to_timestamp(?))"

@@ -157,14 +157,14 @@ class RunStore:
     def find(self, id: str) -> StoredRun:
         """Return a run by its id, or by the beginning of one. Raises a Refusal `unknown-run`."""
         id = _encodable(id)
+        asked = f"select {_COLUMNS} from runs where"
         with self.explain():
-            wanted = "id = ? or (substr(id, 1, length(?)) = ? and length(?) > 3)"
-            found = self.db.execute(
-                f"select {_COLUMNS} from runs where {wanted} order by id = ? desc limit 2",
-                (id,) * 5,
-            ).fetchall()
+            found = self.db.execute(f"{asked} id = ?", (id,)).fetchall()
+            if not found and len(id) > 3:  # no index has the beginnings
+                begins = f"{asked} substr(id, 1, length(?)) = ? limit 2"
+                found = self.db.execute(begins, (id, id)).fetchall()
         runs = [self._make(*each) for each in found]
-        if not runs or (len(runs) > 1 and runs[0].id != id):
+        if len(runs) != 1:
             words = "has several runs that begin with" if runs else "has no run"
             raise refuse(
                 "unknown-run",

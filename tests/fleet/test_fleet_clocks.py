@@ -105,7 +105,7 @@ def test_statements_of_the_engine_use_the_clock_of_the_database():
         assert set(wrong) <= {"retry_at,"}, (
             name,
             wrong,
-        )  # of `retry`, which the fleet does not use
+        )  # of an unused `retry`
 
 
 ONLY_TOLD = re.compile(

@@ -227,10 +227,10 @@ class ResumedRun:
             is_other = operation in INSIDE or isinstance(performer, Paused)
             if performer is not None and not is_other:
                 table[operation] = _refuse_doubts(table[operation], never)
-        now = time()
+        now = self.storage.opened[0].db.now
         timers = {id: self.clock - clock for id, (clock, _, _) in self._begun.items()}
-        sleeps = {id: max(0.0, now - at) for id, (_, at, _) in self._begun.items()}
-        continue_waits(table, timers, sleeps)
+        sleeps = {id: max(0.0, now() - at) for id, (_, at, _) in self._begun.items()}
+        continue_waits(table, timers, sleeps, now)
         return self._carry(table, carrier)
 
     def _carry(

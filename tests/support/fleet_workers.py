@@ -82,7 +82,7 @@ class Fleet:
     def command(self, *words):
         return command(*words, "--store", self.address, cwd=self.folder)
 
-    def begin(self, *words, allow=True):
+    def begin(self, *words, allow=True, **environment):
         """Begin a worker; return its process."""
         given = ["--store", self.address, "--lease", str(LEASE), "--grace", "5", *words]
         given += ["--allow-python", str(self.folder / "tools.py")] if allow else []
@@ -94,7 +94,7 @@ class Fleet:
             stdout=log,
             stderr=log,
             cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
         )
         log.close()
         self.processes.append(process)

@@ -287,6 +287,8 @@ class RunDriver:
             ),
             {} if files is None else files.performers,
         )
+        if "now" not in settings.pause:  # workers' clocks may differ
+            table["now"] = lambda request: store.db.now()
         resumed.advance_scripts(table["model"], settings.models)
         engine = open_engine(store.db, self.address, must_exist=True)
         engine = engine or open_engine(store.db, self.address)  # its tables were dropped

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import time
 from typing import Any
 
 from sexplang.hosts.cli.guard import DONE, WAITING, say
@@ -216,7 +215,7 @@ def is_ready(store: RunStore, run: StoredRun) -> bool:
     """Whether a run that waits can go on."""
     if run.state != IS_WAITING:
         return run.state == SUBMITTED
-    if run.due is not None and run.due <= time.time():
+    if run.due is not None and run.due <= store.db.now():
         return True
     asked = list_questions(store, run)
     return any(each.is_answered for each in asked)

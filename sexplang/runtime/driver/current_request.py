@@ -33,7 +33,10 @@ def make_history(journal: Journal, storage: "StoredJournal | None") -> AttemptHi
     """Return the history of a run, which may be kept in a storage."""
     if storage is None:
         return AttemptHistory()
-    pauses = dict(storage.pauses)  # those of this process are none of the past
+    pauses = {  # those of this process are none of the past
+        id: (model, attempt, until - storage.ahead)
+        for id, (model, attempt, until) in storage.pauses.items()
+    }
     return AttemptHistory(journal.run_id, storage.failures, pauses, storage.note_pause)
 
 

@@ -57,13 +57,15 @@ class WallClock:
     """For each sleep of a run that goes on, the seconds that had passed."""
     parks: bool = False
     """Whether a far moment parks the run."""
+    now: Callable[[], float] = time
+    """The clock of the store of a run that goes on: that of this process may be another."""
     until: dict[str, float] = field(factory=dict)
     """The ends of the waits, in seconds since the epoch."""
 
     def __call__(self, request: Request) -> Any:
         """Perform `(sleep seconds)` or `(wait-until time)`. Raises Refusal."""
         given = request.arguments[0] if request.arguments else None
-        is_sleep, now = request.operation == "sleep", time()
+        is_sleep, now = request.operation == "sleep", self.now()
         if is_sleep:
             until = now + _read_seconds(given) - self.passed_seconds.get(request.id, 0.0)
         else:
@@ -73,7 +75,7 @@ class WallClock:
 
     def is_far(self, id: str) -> bool:
         """Whether a wait goes on for longer than a process waits for it."""
-        return id in self.until and self.until[id] - time() > PATIENCE
+        return id in self.until and self.until[id] - self.now() > PATIENCE
 
 
 @define(eq=False)
@@ -130,12 +132,15 @@ def _read_time(given: Value) -> float:
 
 
 def continue_waits(
-    performers: Mapping[str, Performer], timers: Mapping[str, float], sleeps: Mapping[str, float]
+    performers: Mapping[str, Performer],
+    timers: Mapping[str, float],
+    sleeps: Mapping[str, float],
+    now: Callable[[], float] = time,
 ) -> None:
     """Let the open deadlines and sleeps of a run go on. By request id, they have waited for so many
-    seconds."""
+    seconds. `now` is the clock of its store."""
     timer, clock = performers.get("timer"), performers.get("sleep")
     if isinstance(timer, Deadlines):
         timer.passed_seconds = timers
     if isinstance(clock, WallClock):
-        clock.passed_seconds = sleeps
+        clock.passed_seconds, clock.now = sleeps, now

@@ -120,6 +120,11 @@ class StoredJournal:
         """The store and the run. Raises Refusal."""
         return self._open()
 
+    @property
+    def ahead(self) -> float:
+        """The seconds by which the clock of the store is ahead of this process's."""
+        return 0.0 if self._opened is None else self._opened[0].db.now() - time()
+
     def open_new(self) -> None:
         """Keep the run from now on, whether or not it does anything worth it. Raises Refusal."""
         self._open()
@@ -157,7 +162,7 @@ class StoredJournal:
         add_usage(self.usage, row)
 
     def intend(self, requests: Sequence[Request], clock: float) -> None:
-        at = time()
+        at = time() + self.ahead
         ids = [each.id for each in requests]
         self._is_worth = self._is_worth or requests[0].operation not in CHEAP
         if self.find_doubt is not None:
@@ -178,7 +183,7 @@ class StoredJournal:
 
     def note_pause(self, id: str, model: str, attempt: int, until: float) -> None:
         """Note that another attempt at a model call follows, and commit. Raises Refusal."""
-        self.pauses[id] = [model, attempt, until]
+        self.pauses[id] = [model, attempt, until + self.ahead]
         self._add({"pauses": id, "until": self.pauses[id]})
         self.commit()
 

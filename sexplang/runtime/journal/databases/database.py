@@ -34,6 +34,10 @@ class Database(Protocol):
     def clock(self) -> str:
         """The expression for the time by the clock of the database, in seconds since the epoch."""
 
+    def now(self) -> float:
+        """Return the time by the clock of the database, in seconds since the epoch, without asking
+        it."""
+
     @property
     def tells(self) -> bool:
         """Whether it can tell what has happened to those who listen."""

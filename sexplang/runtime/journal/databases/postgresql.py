@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from threading import Event, Thread
+from time import monotonic
 from typing import Any
 from urllib.parse import quote
 
@@ -58,6 +59,8 @@ class Server:
     connection: "psycopg.Connection[Any]"
     is_new: bool
     lease: float
+    epoch: float
+    """The time of the server when the monotonic clock of this process stood at zero."""
     _url: str = field(repr=False)
     _locks: set[str] = field(factory=set)
     _is_closed: Event = field(factory=Event)
@@ -65,6 +68,9 @@ class Server:
     @property
     def clock(self) -> str:
         return "extract(epoch from clock_timestamp())::double precision"
+
+    def now(self) -> float:
+        return self.epoch + monotonic()
 
     @property
     def tells(self) -> bool:
@@ -208,12 +214,20 @@ def open_server(url: str, lease: float | None = None) -> Server:
         )
         try:
             is_new = _prepare(connection, address)
+            epoch = _find_epoch(connection)
         except BaseException:
             connection.close()
             raise
-    server = Server(address, connection, is_new, lease, url)
+    server = Server(address, connection, is_new, lease, epoch, url)
     Thread(target=server.beat, name="sexplang-lease", daemon=True).start()
     return server
+
+
+def _find_epoch(connection: "psycopg.Connection[Any]") -> float:
+    asked = "select extract(epoch from clock_timestamp())::double precision"
+    began, found = monotonic(), connection.execute(asked).fetchone()
+    assert found is not None
+    return float(found[0]) - (began + monotonic()) / 2
 
 
 def describe_address(url: str) -> str:

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from time import time
 from typing import TYPE_CHECKING, Any
 
 from sexplang.runtime.journal.databases.database import (
@@ -59,6 +60,9 @@ class SqliteFile:
     @property
     def clock(self) -> str:
         return "(julianday('now') - 2440587.5) * 86400.0"
+
+    def now(self) -> float:
+        return time()
 
     @property
     def tells(self) -> bool:

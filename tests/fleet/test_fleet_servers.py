@@ -127,6 +127,37 @@ def test_tables_of_other_versions_are_refused(address, words):
     assert 1 == newer.returncode and "newer version" in newer.stderr
 
 
+UNFIT = {
+    "foreign": ("create schema sexplang; create table sexplang.runs (a int)", "tables of others"),
+    "closed": ("revoke create on database unfit from public", "create schema sexplang author"),
+    "read-only": ("alter database unfit set default_transaction_read_only = on", "is read-only"),
+}
+"""What is done to a database, and what a person is told."""
+
+
+@pytest.mark.parametrize("what", UNFIT)
+def test_an_unfit_database_is_one_sentence(postgres, what):
+    """For each command that needs a store; a run says so and goes on."""
+    done_to, said = UNFIT[what]
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("create database unfit")
+        connection.execute("create role nobody_else login")
+        address = postgres.replace("/postgres?", "/unfit?")
+        with psycopg.connect(address, autocommit=True) as other:
+            other.execute(done_to)
+        address = address.replace("sexplang@", "nobody_else@") if what == "closed" else address
+        commands = (("worker", "--once"), ("submit", "-e", "1"), ("runs", "list"))
+        done = [command(*words, "--store", address) for words in commands]
+        ran = command("run", "-e", "(sleep 0.01)", "--store", address)
+        connection.execute("drop database unfit")
+        connection.execute("drop role nobody_else")
+
+    for each in done:
+        assert 1 == each.returncode and said in each.stderr, each.stderr
+        assert "Traceback" not in each.stderr and 1 == each.stderr.count("error[")
+    assert 0 == ran.returncode and "this run is not kept" in ran.stderr, ran.stderr
+
+
 def test_a_port_that_is_taken_is_told(fleet):
     fleet.begin("--metrics", "0")
     first = fleet.processes[0]

@@ -79,7 +79,7 @@ def work_on(address: str, granted: Settings, options: Options) -> int:
         return say_problem(refusal)
     # What a lost connection means is said by the worker itself.
     logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
-    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
+    logging.getLogger("psycopg").setLevel(logging.ERROR)
     gc.freeze()
     # Values have no cycles: the collector would mostly look in vain.
     gc.set_threshold(100_000, 20, 20)

@@ -114,9 +114,9 @@ class ProcrastinateEngine:
                 async with _open_app(self._url, work.lease) as app:
                     await _Claims(app, places, work).run()
             except _errors() as error:
-                if work.once:
-                    raise refuse("store-failed", f"the engine has failed: {error}") from None
                 said = " ".join(str(error.__cause__ or error).split())
+                if work.once:
+                    raise refuse("store-failed", f"the engine has failed: {said}") from None
                 _LOG.warning("the engine has failed, and is tried again: %s", said)
             if work.once:
                 return

@@ -127,6 +127,31 @@ def test_tables_of_other_versions_are_refused(address, words):
     assert 1 == newer.returncode and "newer version" in newer.stderr
 
 
+FULL = (
+    "create function fill() returns trigger language plpgsql as $$ begin "
+    "raise exception 'could not extend file' using errcode = 'disk_full'; end $$",
+    "create trigger full_disk before insert on entries execute function fill()",
+)
+
+
+def test_a_full_disk_holds_a_run_up(fleet):
+    """The run is not lost, and goes on by itself when there is room."""
+    fleet.submit(STEPS, "r")
+    worker = fleet.begin()
+    fleet.wait_for_driver()
+    with psycopg.connect(fleet.address, autocommit=True) as connection:
+        connection.execute("set search_path = sexplang")
+        for statement in FULL:
+            connection.execute(statement)
+        fleet.wait_for(lambda: "could not extend file" in fleet.said(worker))
+        assert fleet.store.find("r").state in ("running", "interrupted")
+        connection.execute("drop trigger full_disk on entries")
+        assert str(SUM) == fleet.wait_for_state("r").value
+        connection.execute("drop function fill")
+
+    assert "make room on the server" in fleet.said(worker) and len(fleet.log()) <= 62
+
+
 UNFIT = {
     "foreign": ("create schema sexplang; create table sexplang.runs (a int)", "tables of others"),
     "closed": ("revoke create on database unfit from public", "create schema sexplang author"),

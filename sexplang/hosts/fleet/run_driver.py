@@ -21,7 +21,7 @@ from sexplang.hosts.settings.mcp_options import describe_tools, servers_of
 from sexplang.hosts.settings.python_options import load_files
 from sexplang.hosts.settings.run_arguments import Settings
 from sexplang.hosts.settings.store_options import read_command
-from sexplang.machine import Limits, Suspended
+from sexplang.machine import Failed, Limits, Suspended
 from sexplang.pipeline.pipeline import build
 from sexplang.runs.durable_run import ResumedRun, check_format, end_run, resume_run
 from sexplang.runs.program_texts import read_program
@@ -138,7 +138,7 @@ class RunDriver:
             if reason == "unknown-run":  # it was removed
                 return None
             if reason != "run-busy":
-                self._say(f"run {id}: {refusal}")
+                self._say(f"run {id}: {_tell(refusal)}")
             return self.lease / 4
 
     def _look_at(self, store: RunStore, id: str) -> float | None:
@@ -315,6 +315,8 @@ class RunDriver:
             self.counts["handed back"] += 1
             self._say(f"run {run.id} is handed back")
             return 0.0
+        if isinstance(outcome, Failed) and outcome.error.fields["reason"] == "store-failed":
+            raise Refusal(outcome.error)  # the run is open, and goes on when there is a store
         end_run(storage, outcome)
         if isinstance(outcome, Suspended):
             self.counts["parked"] += 1

@@ -290,7 +290,7 @@ def _explain(address: str) -> Iterator[None]:
     except psycopg.IntegrityError:
         raise refuse_written(address) from None
     except psycopg.Error as error:
-        said = " ".join(str(error).split()) or type(error).__name__
+        said = error.diag.message_primary or " ".join(str(error).split()) or type(error).__name__
         raise refuse_failed(address, said, _HINTS.get(error.sqlstate or "", _AWAY)) from None
 
 

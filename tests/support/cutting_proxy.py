@@ -17,13 +17,14 @@ IDLE = b"Z\x00\x00\x00\x05I"
 
 
 class CuttingProxy:
-    """Forwards connections to the socket of the server of a URL until the block ends."""
+    """Forwards connections to the socket of the server of a URL until the block ends. `text` is that
+    of the statement whose answer may be lost."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, text: str = "") -> None:
         (folder,) = parse_qs(urlsplit(url).query)["host"]
         self._server = str(Path(folder) / ".s.PGSQL.5432")
         self._listener = socket.create_server(("127.0.0.1", 0))
-        self._lock, self._left, self._text = Lock(), 0, b""
+        self._lock, self._left, self._text = Lock(), 0, text.encode()
         self.seconds = 0.0
         """The delay of each direction."""
         self.cuts = 0
@@ -34,10 +35,10 @@ class CuttingProxy:
         port, parts = self._listener.getsockname()[1], urlsplit(url)
         return f"postgresql://{parts.username}@127.0.0.1:{port}{parts.path}?sslmode=disable"
 
-    def cut(self, text: str, times: int = 1) -> None:
-        """Cut so many connections, each at the answer to a statement with this text."""
+    def cut(self, times: int) -> None:
+        """Cut so many connections, each at the answer to a statement with the text."""
         with self._lock:
-            self._text, self._left = text.encode(), times
+            self._left = times
 
     def __enter__(self) -> "CuttingProxy":
         Thread(target=self._accept, daemon=True).start()

@@ -13,7 +13,7 @@ from time import monotonic, sleep
 import psycopg
 import pytest
 from support.cutting_proxy import CuttingProxy
-from support.fleet_workers import LEASE
+from support.fleet_workers import LEASE, serve_fleet
 from support.lost_workers import (
     BOOTS,
     LEASES,
@@ -31,6 +31,7 @@ from support.lost_workers import (
 )
 from support.wide_server import WideServer
 
+from sexplang.runtime.fleet import open_engine
 from sexplang.runtime.journal.databases.postgresql import _key
 from sexplang.runtime.journal.run_store import open_store
 from sexplang.runtime.journal.stored_journal import read_rows
@@ -164,10 +165,11 @@ OUTAGES = [
 
 
 @pytest.mark.parametrize(("lose", "how"), OUTAGES)
-def test_the_server_is_gone_in_a_wide_run(cluster, lose, how, count=200):
+def test_the_server_is_gone_in_a_wide_run(cluster, tmp_path, lose, how, count=200):
     """From its return, all is done within three leases."""
     url = cluster[0]()
-    with wide_fleet(url) as (server, fleet):
+    with WideServer(latency=0.02, echoes=True) as server, serve_fleet(url, tmp_path) as fleet:
+        open_engine(fleet.store.db, url)
         workers = begin_workers(fleet, server)
         fleet.submit(WIDE.format(count=count), "r", "--parallel", str(count))
         find_driver(fleet, workers)

@@ -17,8 +17,8 @@ IDLE = b"Z\x00\x00\x00\x05I"
 
 
 class CuttingProxy:
-    """Forwards connections to the socket of the server of a URL until the block ends. `text` is that
-    of the statement whose answer may be lost."""
+    """Forwards connections to the socket of the server of a URL until the block ends. `text` is
+    that of the statement whose answer may be lost."""
 
     def __init__(self, url: str, text: str = "") -> None:
         (folder,) = parse_qs(urlsplit(url).query)["host"]

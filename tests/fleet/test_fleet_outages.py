@@ -237,7 +237,7 @@ def test_a_performer_wakes_up_and_the_next_one_is_killed(postgres, count=12):
     assert seconds <= LEASES * LEASE
 
 
-WIDES, NARROWS, ROUNDS, WIDTH = 40, 20, 2, 8
+WIDES, NARROWS, ROUNDS, WIDTH = 40, 20, 5, 8
 
 SPOKEN = WIDE.replace("(str n)", '(str "{run}-" n)').replace("0 {count}", "{first} {last}")
 

@@ -1,18 +1,11 @@
 """Workers and their server: restarts of either, and addresses that are wrong."""
 
-import os
-import pwd
-import shutil
 import signal
-import subprocess
-from pathlib import Path
-from tempfile import mkdtemp
 
 import psycopg
 import pytest
 from support.command import sexplang as command
 from support.fleet_workers import STEPS, SUM, serve_fleet
-from support.postgres_server import USER, find_programs, start_postgres
 
 import sexplang
 from sexplang.runtime.fleet import open_engine
@@ -20,32 +13,6 @@ from sexplang.runtime.journal.run_store import open_store
 from sexplang.runtime.journal.stored_journal import read_rows
 
 pytestmark = pytest.mark.postgres
-
-
-@pytest.fixture
-def cluster():
-    """Functions that begin and end a server with the same data."""
-    programs, folder = find_programs(), Path(mkdtemp(prefix="pg-", dir="/tmp"))
-    owner = pwd.getpwnam("postgres").pw_uid if os.geteuid() == 0 else None
-    if owner is not None:
-        os.chown(folder, owner, -1)
-    made = [programs / "initdb", "-D", folder / "data", "-U", USER, "-A", "trust", "-N"]
-    subprocess.run([*made, "-E", "UTF8"], check=True, capture_output=True, user=owner, cwd="/tmp")
-    running = []
-
-    def begin():
-        running.append(start_postgres(programs, folder, owner, ["fsync=off"]))
-        return f"postgresql://{USER}@/postgres?host={folder}"
-
-    def end(how=signal.SIGINT):
-        server = running.pop()
-        server.send_signal(how)
-        server.wait(timeout=30)
-
-    yield begin, end
-    if running:
-        end()
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT], ids=["fast", "immediate"])

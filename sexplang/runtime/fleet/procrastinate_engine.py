@@ -233,6 +233,8 @@ class _Claims:
     async def reap(self, is_whole: bool = True) -> None:
         """Replace the jobs of dead workers, and put jobs for what the journal says is owed, if no
         other process does so."""
+        # Before the transaction: on a slow network it takes as long as the server waits for one.
+        owed = await asyncio.to_thread(self.work.find_owed) if is_whole else Owed()
         connector = self.app.connector
         asked = f"select pg_try_advisory_xact_lock({REAPER}) as is_ours"
         async with connector.pool.connection() as connection:  # type: ignore[attr-defined]
@@ -243,9 +245,7 @@ class _Claims:
             manager = self.app.job_manager
             for job in await manager.get_stalled_jobs(seconds_since_heartbeat=self.work.lease):
                 await connection.execute(_REPLACE, {"id": job.id, "worker": job.worker_id})
-            if is_whole:
-                owed = await asyncio.to_thread(self.work.find_owed)
-                await _restore(connection, owed)
+            await _restore(connection, owed)
 
     async def drive(self, context: "JobContext", run: str) -> None:
         """The task of a run: drive it until nobody wakes it any more."""

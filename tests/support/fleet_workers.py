@@ -82,9 +82,9 @@ class Fleet:
     def command(self, *words):
         return command(*words, "--store", self.address, cwd=self.folder)
 
-    def begin(self, *words, allow=True, **environment):
-        """Begin a worker; return its process."""
-        given = ["--store", self.address, "--lease", str(LEASE), "--grace", "5", *words]
+    def begin(self, *words, allow=True, address=None, **environment):
+        """Begin a worker, which may have an address of its own; return its process."""
+        given = ["--store", address or self.address, "--lease", str(LEASE), "--grace", "5", *words]
         given += ["--allow-python", str(self.folder / "tools.py")] if allow else []
         number = len(self.processes)
         log = (self.folder / f"worker {number}").open("w")

@@ -1,0 +1,204 @@
+"""Workers that are stopped inside each of their transactions, by SIGSTOP to the process.
+
+Law: the others do all that is to be done within three leases. Law: the stopped one, woken later,
+commits nothing of what they did, and works again.
+"""
+
+import os
+import signal
+from statistics import median
+from time import monotonic, sleep
+
+import psycopg
+import pytest
+from support.fleet_workers import LEASE
+from support.places_inside import NAMES, PLACES, make_users, name_address, trap
+from support.wide_server import WideServer
+
+import sexplang
+from sexplang.runtime.fleet import open_engine
+from sexplang.runtime.journal.stored_journal import read_rows
+
+pytestmark = pytest.mark.postgres
+
+TIMES = int(os.environ.get("SEXPLANG_TIMES", "1"))
+"""How often each worker is stopped at each place."""
+
+STEPS, CALLS = 12, 8
+
+CALL = '(model {messages: [{role: "user" content: (str n)}]})'
+
+WIDE = f"""(import "tools.py")
+[(length (par-map (lambda (n) {CALL}) (range 0 {CALLS})))
+ (fold + 0 (map step (range 1 {STEPS + 1})))]"""
+
+VALUE = f"[{CALLS} {10 * sum(range(1, STEPS + 1))}]"
+
+ASK = '(str (ask-user "Pay?") "!")'
+
+DENIED = '(run-script "echo" ["tea"])'
+
+LONG_AGO = "2000-01-01"
+
+DEFAULT = ("claims the job of a leaf", "settles a leaf")
+"""The places of the default tests; the others are `long`."""
+
+CASES = [each if each in DEFAULT else pytest.param(each, marks=pytest.mark.long) for each in PLACES]
+
+
+@pytest.fixture(scope="module")
+def model():
+    """The address of a model whose calls take a moment."""
+    with WideServer(latency=0.1) as server:
+        yield server, f"{server.url}#m"
+
+
+@pytest.fixture
+def tables(address):
+    """A connection to all tables, as an operator has it."""
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("set search_path = sexplang")
+        make_users(connection)
+        yield connection
+
+
+def submit_load(fleet, tables, engine, suffix=""):
+    """Submit runs of several kinds, which wait until they are woken; return the function that
+    wakes them, and the values of those that end."""
+    wide = [f"{each}{suffix}" for each in ("a", "b", "c")]
+    asking, denied, timed = (f"{each}{suffix}" for each in ("ask", "denied", "timed"))
+    for id in wide:
+        fleet.submit(WIDE, id, "--parallel", "100", name="wide.sexp")
+    fleet.submit(ASK, asking, name="ask.sexp")
+    fleet.submit(DENIED, denied, "--allow-run", "echo", name="denied.sexp")
+    fleet.submit(f"(wait-until {4e9})", timed, name="timed.sexp")
+    tables.execute("update runs set is_stuck = 1 where id = any(%s)", [[*wide, asking, denied]])
+
+    def wake():
+        tables.execute("update runs set is_stuck = 0")
+        with engine._db.transaction():
+            for id in (*wide, asking, denied, timed):
+                engine.wake(id)
+        engine.wake(wide[0], 0.0)  # a timer that is due
+        lose_jobs(tables, wide[1], "gone" + suffix)
+
+    return wake, {**dict.fromkeys(wide, VALUE), asking: '"yes!"'}
+
+
+def lose_jobs(tables, lost, gone):
+    """A run without a job, and a job whose worker is dead."""
+    tables.execute("delete from procrastinate_jobs where status = 'todo' and lock = %s", [lost])
+    tables.execute(
+        "insert into procrastinate_jobs (queue_name, task_name, lock, queueing_lock, args, status) "
+        "values ('run', 'sexplang.drive', %s, %s, jsonb_build_object('run', %s::text), 'doing')",
+        [gone, gone, gone],
+    )
+
+
+def begin_workers(fleet, url):
+    given = ("--places", "5", "--model", url, "--fleet-limit", f"{url}=in_flight:6")
+    workers = {
+        name: fleet.begin(*given, address=name_address(fleet.address, name)) for name in NAMES
+    }
+    fleet.wait_for(lambda: all("places" in fleet.said(each) for each in workers.values()))
+    return workers
+
+
+def wait_for_end(fleet, values, seconds):
+    """Wait until all runs are done and have these values; answer the question meanwhile."""
+
+    def is_done():
+        states = {id: fleet.store.find(id).state for id in values}
+        for id, state in states.items():
+            if state == "waiting":
+                answer(id, fleet)
+        return {"done"} == {*states.values()}
+
+    fleet.wait_for(is_done, seconds)
+    assert values == {id: fleet.store.find(id).value for id in values}
+
+
+def answer(id, fleet):
+    """Answer the question of a run, if it has one that is open."""
+    asked = (
+        "select 1 from questions join runs on runs.n = run "
+        "where id = ? and answered is null and is_over = 0 and state = 'waiting'"
+    )
+    if fleet.store.db.execute(asked, (id,)).fetchone():
+        sexplang.answer(id, "yes", store=fleet.address)
+
+
+def find_kept(tables):
+    """What the store has of the runs that are done."""
+    done = "(select n from runs where state = 'done')"
+    return [
+        tables.execute(each).fetchall()
+        for each in (
+            f"select run, seq, checksum from entries where run in {done} order by 1, 2",
+            "select n, state, value, boots, ended, replies from runs where state = 'done' "
+            "order by n",
+            f"select run, request, settler, delivered from leaves where run in {done} order by 1, 2",
+        )
+    ]
+
+
+def check_rows(fleet, values):
+    """Each request has one row."""
+    for id in values:
+        rows = read_rows(fleet.store, fleet.store.find(id), whole=True).rows
+        ids = [row.id for row in rows if row.operation in ("model", "step")]
+        assert len(ids) == len({*ids}) == (CALLS + STEPS if values[id] == VALUE else 0)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_worker_is_stopped_where_it(fleet, tables, engine, address, model, name):
+    """The others go on, and it commits nothing when it wakes up."""
+    _, url = model
+    workers = begin_workers(fleet, url)
+    seconds = []
+    for time in range(TIMES):
+        wake, values = submit_load(fleet, tables, engine, str(time))
+        with trap(address, PLACES[name]) as wait:
+            wake()
+            stopped = workers[wait_while_answering(fleet, wait, values)]
+            stopped.send_signal(signal.SIGSTOP)
+        began = monotonic()
+        wait_for_end(fleet, values, 20)
+        seconds.append(monotonic() - began)
+        check_rows(fleet, values)
+        kept = find_kept(tables)
+        stopped.send_signal(signal.SIGCONT)
+        sleep(1.0)
+        assert kept == find_kept(tables)
+        tables.execute(f"drop trigger held on {PLACES[name].table}")
+    check_work_of(fleet, workers, stopped, tables)
+    print(f"{name}: median {median(seconds):.1f} s, worst {max(seconds):.1f} s of {TIMES}")
+    assert max(seconds) < 3 * LEASE
+
+
+def wait_while_answering(fleet, wait, values):
+    """Wait until a worker is held; what comes after an answer needs one."""
+    until = monotonic() + 20
+    while True:
+        try:
+            return wait(0.1)
+        except AssertionError:
+            assert monotonic() < until
+            for id in values:
+                answer(id, fleet)
+
+
+def check_work_of(fleet, workers, woken, tables):
+    """A worker that was stopped drives and performs again, alone."""
+    for each in workers.values():
+        if each is not woken:
+            each.send_signal(signal.SIGTERM)
+    for each in workers.values():
+        if each is not woken:
+            assert 0 == each.wait(20), fleet.said(each)
+    assert woken.poll() is None, fleet.said(woken)
+    fleet.submit(WIDE, "alone", name="wide.sexp")
+    wait_for_end(fleet, {"alone": VALUE}, 3 * LEASE)
+    left = "select * from procrastinate_jobs where args->>'run' <> all(%s)"
+    waiting = [run.id for run in fleet.store.runs() if run.state != "done"]
+    fleet.wait_for(lambda: not tables.execute(left, [waiting]).fetchall())

@@ -57,8 +57,9 @@ PLACES = {
     "puts a job that is owed": Place(JOBS, "insert", _RESTORES),
     "sets a timer": Place(JOBS, "insert", "new.task_name = 'sexplang.look'"),
     "wakes a run whose time has come": Place(
-        JOBS, "insert", f"new.{_RUN} and new.scheduled_at is null and not {_RESTORES} "
-        f"and not {_REAPS}"
+        JOBS,
+        "insert",
+        f"new.{_RUN} and new.scheduled_at is null and not {_RESTORES} and not {_REAPS}",
     ),
     # The leaves
     "puts a leaf": Place("leaves", "insert"),

@@ -16,7 +16,6 @@ from support.places_inside import NAMES, PLACES, make_users, name_address, trap
 from support.wide_server import WideServer
 
 import sexplang
-from sexplang.runtime.fleet import open_engine
 from sexplang.runtime.journal.stored_journal import read_rows
 
 pytestmark = pytest.mark.postgres
@@ -60,17 +59,29 @@ def tables(address):
         yield connection
 
 
+_STICK = """
+create or replace function sexplang.stick() returns trigger language plpgsql as $$
+begin
+  new.is_stuck := 1;
+  return new;
+end $$;
+create trigger stick before insert on runs for each row execute function sexplang.stick()
+"""
+"""New runs wait until the test wakes them."""
+
+
 def submit_load(fleet, tables, engine, suffix=""):
     """Submit runs of several kinds, which wait until they are woken; return the function that
     wakes them, and the values of those that end."""
     wide = [f"{each}{suffix}" for each in ("a", "b", "c")]
     asking, denied, timed = (f"{each}{suffix}" for each in ("ask", "denied", "timed"))
+    tables.execute(_STICK)  # before a worker sees them
     for id in wide:
         fleet.submit(WIDE, id, "--parallel", "100", name="wide.sexp")
     fleet.submit(ASK, asking, name="ask.sexp")
     fleet.submit(DENIED, denied, "--allow-run", "echo", name="denied.sexp")
     fleet.submit(f"(wait-until {4e9})", timed, name="timed.sexp")
-    tables.execute("update runs set is_stuck = 1 where id = any(%s)", [[*wide, asking, denied]])
+    tables.execute("drop trigger stick on runs")
 
     def wake():
         tables.execute("update runs set is_stuck = 0")
@@ -135,7 +146,8 @@ def find_kept(tables):
             f"select run, seq, checksum from entries where run in {done} order by 1, 2",
             "select n, state, value, boots, ended, replies from runs where state = 'done' "
             "order by n",
-            f"select run, request, settler, delivered from leaves where run in {done} order by 1, 2",
+            f"select run, request, settler, delivered from leaves where run in {done} "
+            "order by 1, 2",
         )
     ]
 

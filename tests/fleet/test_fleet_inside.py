@@ -12,7 +12,7 @@ from time import monotonic, sleep
 import psycopg
 import pytest
 from support.fleet_workers import LEASE
-from support.places_inside import NAMES, PLACES, make_users, name_address, trap
+from support.places_inside import BEGINNING, NAMES, PLACES, WORKERS, make_users, name_address, trap
 from support.wide_server import WideServer
 
 import sexplang
@@ -95,22 +95,30 @@ def submit_load(fleet, tables, engine, suffix=""):
 
 
 def lose_jobs(tables, lost, gone):
-    """A run without a job, and a job whose worker is dead."""
+    """A run without a job, a job whose worker is dead, and a leaf that nobody needs any more."""
     tables.execute("delete from procrastinate_jobs where status = 'todo' and lock = %s", [lost])
     tables.execute(
         "insert into procrastinate_jobs (queue_name, task_name, lock, queueing_lock, args, status) "
         "values ('run', 'sexplang.drive', %s, %s, jsonb_build_object('run', %s::text), 'doing')",
         [gone, gone, gone],
     )
+    tables.execute(
+        "insert into leaves (run, request, attempt, digest, queue, priority, decision, data, "
+        "settled, delivered) select n, 'old', 1, '', '', 0, 'safe', '', 0, 0 from runs "
+        "where id = %s",
+        [lost],
+    )
 
 
 def begin_workers(fleet, url):
-    given = ("--places", "5", "--model", url, "--fleet-limit", f"{url}=in_flight:6")
-    workers = {
-        name: fleet.begin(*given, address=name_address(fleet.address, name)) for name in NAMES
-    }
+    workers = start_workers(fleet, url)
     fleet.wait_for(lambda: all("places" in fleet.said(each) for each in workers.values()))
     return workers
+
+
+def start_workers(fleet, url):
+    given = ("--places", "5", "--model", url, "--fleet-limit", f"{url}=in_flight:6")
+    return {name: fleet.begin(*given, address=name_address(fleet.address, name)) for name in NAMES}
 
 
 def wait_for_end(fleet, values, seconds):
@@ -184,6 +192,30 @@ def test_a_worker_is_stopped_where_it(fleet, tables, engine, address, model, nam
     check_work_of(fleet, workers, stopped, tables)
     print(f"{name}: median {median(seconds):.1f} s, worst {max(seconds):.1f} s of {TIMES}")
     assert max(seconds) < 3 * LEASE
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", BEGINNING)
+def test_a_worker_is_stopped_at_its_beginning_where_it(fleet, tables, engine, address, model, name):
+    """The others begin, and do all; it begins when it wakes up."""
+    wake, values = submit_load(fleet, tables, engine)
+    wake()
+    tables.execute("insert into procrastinate_workers (last_heartbeat) values ('2000-01-01')")
+    with trap(address, BEGINNING[name]) as wait:
+        workers = start_workers(fleet, model[1])
+        stopped = workers[wait()]
+        stopped.send_signal(signal.SIGSTOP)
+    others = [each for each in workers.values() if each is not stopped]
+    fleet.wait_for(lambda: all("places" in fleet.said(each) for each in others))
+    began = monotonic()
+    wait_for_end(fleet, values, 20)
+    seconds = monotonic() - began
+    check_rows(fleet, values)
+    stopped.send_signal(signal.SIGCONT)
+    tables.execute(f"drop trigger held on {WORKERS}")
+    check_work_of(fleet, workers, stopped, tables)
+    print(f"{name}: {seconds:.1f} s")
+    assert seconds < 3 * LEASE
 
 
 def wait_while_answering(fleet, wait, values):

@@ -37,7 +37,11 @@ JOBS, WORKERS = "procrastinate_jobs", "procrastinate_workers"
 
 _RUN, _LEAF = "task_name = 'sexplang.drive'", "task_name = 'sexplang.perform'"
 
-_ENDS, _REAPS, _RESTORES = (_query(each) for each in ("finish_job", "with gone as", "as owed"))
+_TIMER = "new.task_name = 'sexplang.look'"
+
+_ENDS, _REAPS, _RESTORES, _OFFERS = map(
+    _query, ("finish_job", "with gone as", "as owed", "make_interval")
+)
 
 PLACES = {
     # The engine
@@ -49,13 +53,11 @@ PLACES = {
     "gives back a leaf without a permit": Place(
         JOBS, "insert", f"new.{_LEAF} and new.scheduled_at is not null"
     ),
-    "gives back a run that it may not drive": Place(
-        JOBS, "insert", f"new.{_RUN} and new.scheduled_at is not null and not {_RESTORES}"
-    ),
+    "gives back a run that it may not drive": Place(JOBS, "insert", f"{_TIMER} and {_OFFERS}"),
     "removes the job of a dead worker": Place(JOBS, "delete", _REAPS),
     "puts a job instead": Place(JOBS, "insert", _REAPS),
     "puts a job that is owed": Place(JOBS, "insert", _RESTORES),
-    "sets a timer": Place(JOBS, "insert", "new.task_name = 'sexplang.look'"),
+    "sets a timer": Place(JOBS, "insert", f"{_TIMER} and not {_OFFERS} and not {_RESTORES}"),
     "wakes a run whose time has come": Place(
         JOBS,
         "insert",
@@ -71,6 +73,7 @@ PLACES = {
     "claims a leaf": Place("leaves", "update", "new.claims > old.claims"),
     "holds a leaf": Place("leaves", "update", "new.until > old.until and new.claims = old.claims"),
     "settles a leaf": Place("leaves", "update", "old.settled is null and new.settled is not null"),
+    "forgets a leaf": Place("leaves", "delete", "old.delivered is not null"),
     "takes a reply": Place("leaves", "update", "old.delivered is null and new.delivered > 0"),
     # The driver
     "gives a run its terms": Place("runs", "update", "new.header <> old.header"),
@@ -80,10 +83,15 @@ PLACES = {
     "says why a run waits": Place("runs", "update", "new.held is not null"),
     "parks a run": Place("runs", "update", "new.state = 'waiting'"),
     "keeps a question": Place("questions", "insert"),
-    "takes an answer": Place("questions", "update", "new.is_over = 1"),
     "ends a run": Place("runs", "update", "new.state = 'done'"),
 }
 """What a worker does, and where."""
+
+BEGINNING = {
+    "removes the row of a dead worker": Place(WORKERS, "delete"),
+    "registers itself": Place(WORKERS, "insert"),
+}
+"""What a worker does when it begins."""
 
 _TRAP = f"""
 create or replace function sexplang.hold() returns trigger language plpgsql as $$

@@ -327,12 +327,13 @@ _FIELDS = ("queue", "task", "priority", "lock", "queueing_lock", "args", "at")
 
 _END_STOPPED = (
     "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() "
-    "and usename = current_user and application_name in ('sexplang', 'sexplang engine') "
-    "and state = 'active' and wait_event in ('ClientRead', 'ClientWrite') "
-    "and query_start < clock_timestamp() - make_interval(secs => %(lease)s::float8)"
+    "and pg_has_role(usesysid, 'usage') and application_name in ('sexplang', 'sexplang engine') "
+    "and state <> 'idle' and wait_event in ('ClientRead', 'ClientWrite') and greatest(query_start, "
+    "state_change) < clock_timestamp() - make_interval(secs => %(lease)s::float8)"
 )
 """End the connections of stopped processes that take nothing of a long answer, or have sent a part
-of several statements. No timeout of the server ends them, and they hold locks."""
+of several statements. No timeout of the server ends them, and they hold locks. (A message `Flush`
+after the last statement of a pipeline ends the timeout of an idle transaction.)"""
 
 _REPLACE = (
     "with gone as (delete from procrastinate_jobs where id = %(id)s and status = 'doing' "

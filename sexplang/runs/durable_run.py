@@ -244,7 +244,10 @@ class ResumedRun:
             return table
         self.storage.carrier = carrier
         carrier.failures = self.storage.failures
-        carrier.begin(self.run, self.leaves)
+        if self.leaves:
+            store, _ = self.storage.opened
+            with store.explain(), store.transaction():
+                carrier.begin(self.run, self.leaves)
         return carrier.wrap(table)
 
 

@@ -216,7 +216,7 @@ def test_a_driver_wakes_up_and_the_next_one_is_killed(postgres, count=300):
 
 @pytest.mark.long
 def test_a_performer_wakes_up_and_the_next_one_is_killed(postgres, count=12):
-    """A third one performs what both had."""
+    """All are answered, whichever of the three performs them."""
     latency = 1.5
     with wide_fleet(postgres, latency) as (server, fleet):
         workers = begin_workers(fleet, server, "--fleet-limit", f"{server.url}#m=in_flight:40")

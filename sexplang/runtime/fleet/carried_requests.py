@@ -116,12 +116,15 @@ class CarriedRequests:
     _is_cancelled: bool = False
 
     def begin(self, run: StoredRun, kept: Mapping[str, KeptLeaf]) -> None:
-        """Take the leaves that a run has which goes on."""
+        """Take the leaves that a run has which goes on, within a transaction."""
         self._run = run
-        for id, leaf in kept.items():
+        for id in kept:
             self._awaited[id] = self.watch.expect((run.n, id), look=True)
-            if self.engine is not None and not leaf.is_settled:
-                self.engine.carry([Leaf(run.id, id, leaf.queue, leaf.priority)])
+        if self.engine is not None:
+            left = [each for each in kept.values() if not each.is_settled]
+            self.engine.carry(
+                [Leaf(run.id, each.request, each.queue, each.priority) for each in left]
+            )
 
     # -- What the journal calls ----------------------------------------------------------------
 

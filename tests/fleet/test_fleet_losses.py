@@ -48,6 +48,7 @@ def test_the_driver_of_open_branches_is_lost(postgres, how, wakes_early):
 
 
 @pytest.mark.postgres
+@pytest.mark.long
 def test_the_driver_of_some_branches_is_stopped(postgres):
     print(lose_driver(postgres, "lost_driver", signal.SIGSTOP, 100))
 

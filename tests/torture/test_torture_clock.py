@@ -12,6 +12,7 @@ from sexplang.runs import durable_run
 from sexplang.runs.exported_run import export_run
 from sexplang.runtime import world
 from sexplang.runtime.journal import rows, run_store, stored_journal
+from sexplang.runtime.journal.databases import sqlite_file
 from sexplang.runtime.journal.recording_reader import read_recording
 
 DAY = 86_400.0
@@ -25,7 +26,7 @@ def set_clock(monkeypatch):
     """Set the clock on the wall ahead by so many seconds, or back."""
 
     def set_by(seconds):
-        for module in (durable_run, run_store, stored_journal, rows, world):
+        for module in (durable_run, run_store, sqlite_file, stored_journal, rows, world):
             monkeypatch.setattr(module, "time", lambda: time.time() + seconds)
 
     return set_by

@@ -136,6 +136,7 @@ def put_dbos(url, places):
         polling_interval_sec=POLL,
         on_conflict="always_update",
     )
+    DBOS.destroy()  # it would take jobs itself
     client = DBOSClient(system_database_url=url)
 
     def put(name, count, seconds):

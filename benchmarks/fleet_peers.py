@@ -126,7 +126,7 @@ def park_runs(fleet, count):
         db.execute(
             f"insert into {table} select runs.n, {more} from {table}, runs "
             f"where {table}.run = (select n from runs where id = 'parked-0') "
-            "and id like 'parked-%' and id <> 'parked-0'"
+            "and id <> 'parked-0'"
         )
     with fleet.store.transaction():
         for n in range(1, count):

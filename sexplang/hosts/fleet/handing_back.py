@@ -19,7 +19,7 @@ class DrainGate:
     kept after it has passed, so a run that is handed back has no doubts."""
 
     is_closed: Callable[[], bool]
-    is_carried: Callable[[str], bool] = lambda id: False
+    is_carried: Callable[[str], bool]
     """Whether another process performs a request, and its reply waits for the next driver."""
     _begun: set[str] = field(factory=set)
 

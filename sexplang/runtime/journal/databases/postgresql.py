@@ -296,11 +296,9 @@ def _explain(address: str) -> Iterator[None]:
 
 _AWAY = "runs that are kept there go on when it can be used; name another store with --store"
 
-_RIGHTS = f"its owner types: create schema {SCHEMA} authorization ROLE"
-
 _HINTS = {
     "25006": "the server or the database is read-only; name one that can be written",
-    "42501": _RIGHTS,
+    "42501": f"its owner types: create schema {SCHEMA} authorization ROLE",
     "42P07": f"the schema `{SCHEMA}` has tables of others; name another database",
     "53100": "make room on the server; runs that are kept there go on then",
     "53300": "begin fewer workers, or raise max_connections on the server",

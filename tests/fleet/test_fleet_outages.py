@@ -79,20 +79,26 @@ def test_an_answer_of_the_store_is_lost(postgres, text, times, count=100):
     assert seconds <= LEASES * LEASE
 
 
+def drive_wide(fleet, server, count):
+    """Let workers drive a wide run, which keeps its driver; return the seconds, how many requests
+    were performed twice, and how many are reported."""
+    workers = begin_workers(fleet, server)
+    at = monotonic()
+    fleet.submit(WIDE.format(count=count), "r", "--parallel", str(count))
+    find_driver(fleet, workers)
+    boots = ask(fleet, BOOTS)
+    seconds = wait_until_done(fleet, at)
+    assert boots == ask(fleet, BOOTS)
+    return seconds, *check_wide(fleet, server, count)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("milliseconds", [50, 200])
-def test_each_round_trip_is_slow(postgres, milliseconds, count=60):
+def test_each_round_trip_is_slow(postgres, milliseconds):
     """The run is exact, and keeps its driver."""
     with cut_fleet(postgres) as (server, proxy, fleet):
         proxy.seconds = milliseconds / 2000
-        workers = begin_workers(fleet, server)
-        at = monotonic()
-        fleet.submit(WIDE.format(count=count), "r", "--parallel", str(count))
-        find_driver(fleet, workers)
-        boots = ask(fleet, BOOTS)
-        seconds = wait_until_done(fleet, at)
-        twice, reported = check_wide(fleet, server, count)
-        assert boots == ask(fleet, BOOTS)
+        seconds, twice, reported = drive_wide(fleet, server, 60)
     print(f"+{milliseconds} ms: {seconds:.1f} s, twice {twice}, reported {reported}")
 
 
@@ -108,21 +114,12 @@ for each row execute function slow();
 
 
 @pytest.mark.long
-def test_some_commits_are_slow(postgres, count=200):
+def test_some_commits_are_slow(postgres):
     """Leases hold: the run keeps its driver, and nothing is performed twice."""
-    with (
-        WideServer(latency=0.05, echoes=True) as server,
-        new_fleet(postgres, "outage") as fleet,
-    ):
+    with wide_fleet(postgres, latency=0.05) as (server, fleet):
         fleet.store.db.execute(SLOW)
-        workers = begin_workers(fleet, server)
-        at = monotonic()
-        fleet.submit(WIDE.format(count=count), "r", "--parallel", str(count))
-        find_driver(fleet, workers)
-        boots = ask(fleet, BOOTS)
-        seconds = wait_until_done(fleet, at)
-        assert (0, 0) == check_wide(fleet, server, count)
-        assert boots == ask(fleet, BOOTS)
+        seconds, *twice = drive_wide(fleet, server, 200)
+    assert [0, 0] == twice
     print(f"slow commits: {seconds:.1f} s")
 
 

@@ -1,22 +1,25 @@
-"""Requests that a run leaves to workers, beside bare jobs of the engine.
+"""Requests that a run leaves to workers beside the queues of others, and workers at rest.
 
-    python benchmarks/fleet_leaves.py [short] [long] [parked] [nosync] [times=20]
+    python benchmarks/fleet_leaves.py [short] [long] [idle] [times=20] [parked=3000] [nosync]
+                                      [peers=PYTHON]
 
-A cluster of its own; `nosync` turns fsync off. Three workers with five places each, in one go with
-what they are compared with:
+A cluster of its own; `nosync` turns fsync off. Three workers with five places each:
 
-- `short`: 300 leaves of 20 ms, and 300 bare jobs of the same length, each of which writes a row;
-- `long`: 60 leaves of a second, whose ideal is four;
-- `parked`: rows and bytes of 300 runs that wait for a time.
+- `short`: 300 requests of 20 ms of one run, in turns with as many jobs of procrastinate, of
+  PgQueuer and of DBOS, each of which writes a row; from the first job to the last row;
+- `long`: 60 of a second, whose ideal is four;
+- `idle`: the processor time of three workers and of the server in thirty seconds, with 3,000 runs
+  that wait for a time, and of three bare workers of procrastinate with as many jobs that wait.
+
+Medians, and the worst in brackets. Without the peers' environment, they are left out.
 """
 
 import asyncio
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep, time
 
@@ -25,10 +28,21 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 import psycopg  # noqa: E402
 from support.carried_runs import drive_carried  # noqa: E402
+from support.fleet_workers import serve_fleet  # noqa: E402
 from support.leaf_worker import worker_processes  # noqa: E402
 from support.postgres_server import serve_postgres  # noqa: E402
 
-import sexplang  # noqa: E402
+from benchmarks.fleet_processes import (  # noqa: E402
+    count_rows,
+    find_peers,
+    find_server,
+    make_database,
+    processor_seconds,
+    read_number,
+    start_peers,
+    subtract,
+    tell,
+)
 from sexplang.runtime.fleet import open_engine  # noqa: E402
 from sexplang.runtime.journal.run_store import open_store  # noqa: E402
 
@@ -38,6 +52,9 @@ BARE = "bare"
 """The schema of the bare jobs."""
 
 WIDE = '(par-map (lambda (n) (tool "look" {{n: n}})) (range 0 {count}))'
+
+IDLE = 30
+"""Seconds for which workers at rest are watched."""
 
 
 def open_bare(url):
@@ -110,49 +127,6 @@ def measure_leaves(url, name, count):
     return monotonic() - began
 
 
-def describe(name, found, count, ideal):
-    low, high = median(found) / count * 1000, max(found) / count * 1000
-    return f"{name}: median {low:.2f}, worst {high:.2f} ms each (ideal {ideal:.2f})"
-
-
-def measure_short(url, folder, times):
-    count, seconds = 300, 0.02
-    leaves, bare = [], []
-    given = worker_given(url, folder, seconds)
-    with worker_processes(WORKERS, **given), bare_workers(url) as (connection, _):
-        measure_leaves(url, "warm", 15)
-        measure_bare(connection, url, 60, seconds)
-        for n in range(times):
-            leaves.append(measure_leaves(url, f"short-{n}", count))
-            bare.append(measure_bare(connection, url, count, seconds))
-            print(f"{leaves[-1]:.2f} s, bare {bare[-1]:.2f} s", file=sys.stderr, flush=True)
-    ideal = seconds * 1000 / WORKERS / PLACES
-    print(describe(f"{times} x {count} leaves of 20 ms", leaves, count, ideal))
-    print(describe(f"{times} x {count} bare jobs of 20 ms", bare, count, ideal))
-    shares = [one / other for one, other in zip(leaves, bare, strict=True)]
-    print(f"leaves to bare jobs: median {median(shares):.2f}, worst {max(shares):.2f}", flush=True)
-    with psycopg.connect(url, autocommit=True) as other:
-        other.execute("vacuum full sexplang.leaves")
-        asked = "select count(*), pg_total_relation_size('sexplang.leaves') from sexplang.leaves"
-        rows, size = other.execute(asked).fetchone()
-        left = other.execute("select count(*) from sexplang.procrastinate_jobs").fetchone()[0]
-    print(f"{rows} delivered leaves: {size / max(rows, 1):.0f} bytes each; {left} jobs are left")
-
-
-def measure_long(url, folder, times):
-    count, found = 60, []
-    with worker_processes(WORKERS, **worker_given(url, folder, 1.0)):
-        measure_leaves(url, "warm-long", 3)
-        for n in range(times):
-            found.append(measure_leaves(url, f"long-{n}", count))
-    ideal = count / WORKERS / PLACES
-    print(
-        f"{times} x {count} leaves of 1 s: median {median(found):.2f}, worst {max(found):.2f} s "
-        f"(ideal {ideal:.2f}), {median(found) / ideal * 100 - 100:.1f} % over it",
-        flush=True,
-    )
-
-
 def worker_given(url, folder, seconds):
     return {
         "store": url,
@@ -164,51 +138,144 @@ def worker_given(url, folder, seconds):
     }
 
 
-TABLES = ("runs", "entries", "blobs", "snapshots", "questions", "leaves", "procrastinate_jobs")
+def measure_peer(client, connection, name, count, seconds):
+    """Return the seconds that a peer's jobs take, from the first to the last row."""
+    connection.execute("truncate replies")
+    began = monotonic()
+    client.say(name, count, seconds)
+    client.wait_for("done")
+    while connection.execute("select count(*) from replies").fetchone()[0] < count:
+        sleep(0.005)
+    return monotonic() - began
 
 
-def measure_parked(url):
-    count = 300
-
-    def sizes():
+def compare(url, folder, python, count, seconds, times):
+    """Print what requests take, and jobs of the others."""
+    found = {"sexplang": [], "procrastinate": [], "PgQueuer": [], "DBOS": []}
+    with ExitStack() as stack:
+        stack.enter_context(worker_processes(WORKERS, **worker_given(url, folder, seconds)))
+        bare, _ = stack.enter_context(bare_workers(url))
+        clients = {}
+        if python is not None:
+            peers = make_database(url)
+            other = stack.enter_context(psycopg.connect(peers, autocommit=True))
+            other.execute("create table replies (n bigint primary key, at timestamptz)")
+            for name, kind in (("PgQueuer", "pgqueuer"), ("DBOS", "dbos")):
+                given = (python, f"{kind}-client", peers, PLACES)
+                (clients[name],) = stack.enter_context(start_peers(1, *given))
+                given = (python, f"{kind}-leaves", peers, PLACES)
+                stack.enter_context(start_peers(WORKERS, *given))
+        for n in range(times + 1):
+            name = f"{count}-{n}"
+            took = {"sexplang": measure_leaves(url, name, count)}
+            took["procrastinate"] = measure_bare(bare, url, count, seconds)
+            for each, client in clients.items():
+                took[each] = measure_peer(client, other, name, count, seconds)
+            for each, one in took.items() if n else ():  # the first is to warm up
+                found[each].append(one)
+        if python is not None:
+            other.close()
+    if python is not None:
         with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute("set search_path = sexplang")
-            return {
-                each: connection.execute(
-                    f"select count(*), pg_total_relation_size('{each}') from {each}"
-                ).fetchone()
-                for each in TABLES
-            }
+            connection.execute("drop database peers with (force)")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"drop schema {BARE} cascade")
+    ideal = count * seconds / WORKERS / PLACES
+    print(f"{count} of {seconds} s, ideal {ideal:.2f} s:")
+    for name, each in found.items():
+        if each:
+            shares = [one / other for one, other in zip(found["sexplang"], each, strict=True)]
+            print(f"  {name}: {tell(each)} s; sexplang to it {tell(shares)}", flush=True)
 
-    store = open_store(url)
-    engine, before = open_engine(store.db, url), sizes()
+
+PARKED = "(wait-until {until})"
+
+
+def park_runs(fleet, count):
+    """Make so many runs that wait for a time: one is parked by a worker, the others are its
+    copies."""
     until = int(time()) + 86_400
-    for n in range(count):
-        sexplang.run(f"(wait-until {until})", store=url, run_id=f"parked-{n}", pause=["ask-user"])
-        engine.wake(f"parked-{n}", float(until))
-    store.close()
-    after = sizes()
-    rows = {each: (after[each][0] - before[each][0]) / count for each in TABLES}
-    size = sum(after[each][1] - before[each][1] for each in TABLES) / count
-    told = ", ".join(f"{each} {number:.0f}" for each, number in rows.items() if number)
-    print(f"{count} parked runs: {size:.0f} bytes each with indexes; rows each: {told}", flush=True)
+    fleet.submit(PARKED.format(until=until), "parked-0")
+    fleet.once()
+    db, engine = fleet.store.db, open_engine(fleet.store.db, fleet.address)
+    columns = [name for (name,) in db.execute(_COLUMNS) if name not in ("n", "id")]
+    listed = ", ".join(columns)
+    db.execute(
+        f"insert into runs (id, {listed}) select 'parked-' || i, {listed} "
+        "from runs, generate_series(1, ?) i where id = 'parked-0'",
+        (count - 1,),
+    )
+    for table in ("entries", "snapshots", "blobs"):
+        more = "seq, data, checksum" if table != "blobs" else "digest, data"
+        db.execute(
+            f"insert into {table} select runs.n, {more} from {table}, runs "
+            f"where {table}.run = (select n from runs where id = 'parked-0') "
+            "and id <> 'parked-0'"
+        )
+    with fleet.store.transaction():
+        for n in range(1, count):
+            engine.wake(f"parked-{n}", float(until))
+
+
+_COLUMNS = (
+    "select column_name from information_schema.columns "
+    "where table_schema = 'sexplang' and table_name = 'runs'"
+)
+
+
+def watch_idle(url, pids):
+    """Return the processor time of workers and of the server, in per cent of a core."""
+    server = find_server(url)
+    before = processor_seconds(pids), processor_seconds([server])
+    sleep(IDLE)
+    after = processor_seconds(pids), processor_seconds([server])
+    return [100 * (late - early) / IDLE for late, early in zip(after, before, strict=True)]
+
+
+def measure_idle(url, folder, count):
+    """Print the processor time at rest, and what a run that waits takes."""
+    before = count_rows(url, "sexplang")
+    with serve_fleet(url, Path(folder)) as fleet:
+        park_runs(fleet, count)
+        after = subtract(count_rows(url, "sexplang"), before)
+        kept = {name: pair for name, pair in after.items() if "worker" not in name}
+        rows = sum(one for one, _ in kept.values()) / count
+        size = sum(one for _, one in kept.values()) / count
+        told = ", ".join(f"{name} {one / count:.2f}" for name, (one, _) in kept.items() if one)
+        print(f"a run that waits: {rows:.2f} rows ({told}), {size:.0f} bytes with indexes")
+        given = ("--quiet", "--lease", "30", "--places", str(PLACES))
+        offered = ("--allow-run", "true", "--offers", "script")
+        pids = [fleet.begin(*given, *offered).pid for _ in range(WORKERS)]
+        sleep(10)
+        own, served = watch_idle(url, pids)
+        print(f"at rest, {count} runs wait: {own:.1f} + server {served:.1f} % of a core")
+    with bare_workers(url) as (bare, workers):
+        bare.execute(
+            "insert into procrastinate_jobs (queue_name, task_name, args, scheduled_at) "
+            "select 'default', 'bare', '{}', now() + interval '1 day' from generate_series(1, %s)",
+            [count],
+        )
+        sleep(10)
+        own, served = watch_idle(url, [each.pid for each in workers])
+        print(f"at rest, {count} bare jobs wait: {own:.1f} + server {served:.1f} % of a core")
 
 
 def main(words):
-    which = [word for word in words if "=" not in word and word != "nosync"]
-    which = which or ["short", "long", "parked"]
-    times = next((int(word[6:]) for word in words if word.startswith("times=")), 20)
+    which = [each for each in words if "=" not in each and each != "nosync"]
+    which = which or ["short", "long", "idle"]
+    times = read_number(words, "times", 20)
     settings = ["fsync=off"] if "nosync" in words else []
+    python = find_peers(words) if which != ["idle"] else None
     with serve_postgres(*settings) as url, TemporaryDirectory() as folder:
         store = open_store(url)
         open_engine(store.db, url)
         store.close()
         if "short" in which:
-            measure_short(url, folder, times)
+            compare(url, folder, python, 300, 0.02, times)
         if "long" in which:
-            measure_long(url, folder, min(times, 5))
-        if "parked" in which:
-            measure_parked(url)
+            compare(url, folder, python, 60, 1.0, times)
+        if "idle" in which:
+            measure_idle(url, folder, read_number(words, "parked", 3000))
 
 
 if __name__ == "__main__":

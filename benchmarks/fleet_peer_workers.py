@@ -1,4 +1,4 @@
-"""The processes of the peers that `fleet_throughput.py` and `fleet_peers.py` start.
+"""The processes of the peers that `fleet_throughput.py` and `fleet_leaves.py` start.
 
     python fleet_peer_workers.py KIND URL PLACES
 
@@ -147,11 +147,11 @@ def put_dbos(url, places):
 
 
 async def open_pgqueuer(url):
-    import psycopg
+    import asyncpg
     from pgqueuer import PgQueuer
 
-    connection = await psycopg.AsyncConnection.connect(url, autocommit=True)
-    return PgQueuer.from_psycopg_connection(connection)
+    # With psycopg, its statements wait up to a second for its own look at notifications.
+    return PgQueuer.from_asyncpg_connection(await asyncpg.connect(url))
 
 
 async def work_pgqueuer(url, places):
@@ -162,15 +162,18 @@ async def work_pgqueuer(url, places):
     queuer = await open_pgqueuer(url)
     queuer.qm.min_dequeue_poll_interval = timedelta(seconds=POLL)
     other = await psycopg.AsyncConnection.connect(url, autocommit=True)
+    free = asyncio.Semaphore(places)
 
     @queuer.entrypoint("leaf")
     async def leaf(job) -> None:
         n, seconds = json.loads(job.payload)
-        await asyncio.sleep(seconds)
-        await other.execute(SETTLE, (n,))
+        async with free:
+            await asyncio.sleep(seconds)
+            await other.execute(SETTLE, (n,))
 
     print("ready", flush=True)
-    await queuer.run(batch_size=max(1, places // 2), max_concurrent_tasks=places)
+    # Ends of jobs are written in batches, and count against the bound until then.
+    await queuer.run(batch_size=places, max_concurrent_tasks=4 * places)
 
 
 async def put_pgqueuer(url, places):

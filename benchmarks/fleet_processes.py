@@ -13,7 +13,7 @@ import psycopg
 
 WORKERS = Path(__file__).with_name("fleet_peer_workers.py")
 
-PACKAGES = ("dbos", "pgqueuer", "psycopg[binary]")
+PACKAGES = ("asyncpg", "dbos", "pgqueuer", "psycopg[binary]")
 
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -24,7 +24,7 @@ def find_peers(words):
     given = [word[6:] for word in words if word.startswith("peers=")]
     python = (*given, os.environ.get("SEXPLANG_PEERS"), sys.executable)
     found = next(each for each in python if each)
-    asked = [found, "-c", "import dbos, pgqueuer, psycopg"]
+    asked = [found, "-c", "import asyncpg, dbos, pgqueuer, psycopg"]
     if subprocess.run(asked, capture_output=True).returncode == 0:
         return found
     print(

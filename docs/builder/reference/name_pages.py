@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
-from math import log
+from math import fsum, log
 
 from builder.markdown import PROSE, parts
 from builder.pages import SPEC, Page, code, escape, fence, slug, table
@@ -172,14 +172,15 @@ def _words() -> Mapping[str, Mapping[str, float]]:
 def nearest(name: str) -> list[str]:
     """Return the names that are most like a name, by their words."""
     mine = _words()[name]
-    size = sum(weight**2 for weight in mine.values()) ** 0.5 or 1.0
+    # `fsum` does not depend on the order of a set, which another process changes.
+    size = fsum(weight**2 for weight in mine.values()) ** 0.5 or 1.0
     rows = []
     for other, words in _words().items():
         shared = mine.keys() & words.keys()
         if other == name or not shared or other in INNER or other in DEPRECATED:
             continue
-        likeness = sum(mine[word] * words[word] for word in shared) / (
-            size * sum(weight**2 for weight in words.values()) ** 0.5
+        likeness = fsum(mine[word] * words[word] for word in shared) / (
+            size * fsum(weight**2 for weight in words.values()) ** 0.5
         )
         if likeness > 0.2:
             rows.append((-likeness, other))

@@ -16,6 +16,9 @@ def either(request):
     return MemoryEngine() if request.param == "memory" else request.getfixturevalue("engine")
 
 
+LONG = "model:" + "é" * 200
+
+
 def work_with(engine, later=(), **given):
     """What an engine offers to a worker, in order. `later` are the answers to the first offers."""
     offered, answers = [], iter(later)
@@ -28,7 +31,7 @@ def work_with(engine, later=(), **given):
         offered.append(leaf)
         return next(answers, None)
 
-    work = Work(drive, perform, ("model:m", "tool:t"), lease=2.0, once=True, **given)
+    work = Work(drive, perform, ("model:m", "tool:t", LONG), lease=2.0, once=True, **given)
     asyncio.run(engine.work(1, work))
     return offered
 
@@ -58,7 +61,8 @@ def test_a_run_is_woken_at_its_time_and_earlier(either):
 
 
 def test_leaves_are_carried_to_their_queues(either):
-    leaves = [Leaf("r", "1", "model:m"), Leaf("r", "2", "tool:t", 3)]
+    """Also to those of long names, as of a model at an address."""
+    leaves = [Leaf("r", "1", "model:m"), Leaf("r", "2", "tool:t", 3), Leaf("r", "3", LONG)]
     either.carry(leaves)
     either.carry(leaves)
 

@@ -10,7 +10,7 @@ another one instead of being retried: its worker, woken later, ends a job that i
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from hashlib import sha256
 from importlib.metadata import version
@@ -57,6 +57,9 @@ RESTART = 1.0
 
 REAPER = 0x73787072
 """The number of the advisory lock of the process that looks for dead workers."""
+
+LONGEST = 40
+"""Bytes of the name of a queue: a channel has 63 with what procrastinate puts before it."""
 
 _LOG = logging.getLogger("sexplang.fleet")
 
@@ -147,7 +150,15 @@ def _run_job(wake: Wake) -> tuple[Any, ...]:
 
 def _leaf_job(leaf: Leaf) -> tuple[Any, ...]:
     args = dumps({"run": leaf.run, "request": leaf.request})
-    return leaf.queue, PERFORM, leaf.priority, None, leaf.id, args, None
+    return _name_queue(leaf.queue), PERFORM, leaf.priority, None, leaf.id, args, None
+
+
+def _name_queue(queue: str) -> str:
+    """Return the engine's name of a queue: a long one is its kind and a digest."""
+    known = queue.encode()
+    if len(known) <= LONGEST:
+        return queue
+    return f"{queue.partition(':')[0]}:{sha256(known).hexdigest()[:32]}"
 
 
 def _name_timer(run: str) -> str:
@@ -164,6 +175,11 @@ class _Claims:
     rings: set[tuple[str, int]] = field(factory=set)
     is_idle: bool = True
     """Whether nothing was claimed since the last look."""
+
+    @property
+    def queues(self) -> Mapping[str, str]:
+        """The queues of its leaves, by the engine's names."""
+        return {_name_queue(each): each for each in self.work.queues}
 
     async def run(self) -> None:
         """Work until the worker is told to stop, or the connection is lost."""
@@ -198,7 +214,7 @@ class _Claims:
         from procrastinate.jobs import DeleteJobCondition
         from procrastinate.worker import Worker
 
-        queues = [[RUNS], list(self.work.queues)]
+        queues = [[RUNS], list(self.queues)]
         lease = self.work.lease
         return [
             Worker(
@@ -273,7 +289,8 @@ class _Claims:
         """The task of a leaf."""
         self.is_idle = False
         assert self.work.perform is not None
-        leaf = Leaf(run, request, context.job.queue, context.job.priority)
+        queue = context.job.queue
+        leaf = Leaf(run, request, self.queues[queue], context.job.priority)
         try:
             later = await self.work.perform(leaf)
         except asyncio.CancelledError:
@@ -281,7 +298,7 @@ class _Claims:
             raise
         if later is not None:
             await self._offer(_leaf_job(leaf), later)
-            self._ring_at(leaf.queue, later)
+            self._ring_at(queue, later)
 
     def _ring_at(self, queue: str, later: float) -> None:
         """Let the workers of a queue look in so many seconds, when a job is due: they would look

@@ -234,7 +234,7 @@ def test_a_performer_wakes_up_and_the_next_one_is_killed(postgres, count=12):
     assert seconds <= LEASES * LEASE
 
 
-WIDES, NARROWS, ROUNDS, WIDTH = 40, 20, 5, 8
+WIDES, NARROWS, ROUNDS, WIDTH = 40, 20, 10, 8
 
 SPOKEN = WIDE.replace("(str n)", '(str "{run}-" n)').replace("0 {count}", "{first} {last}")
 
@@ -273,8 +273,11 @@ class Sampler:
             "select classid::bigint, objid::bigint from pg_locks where locktype = 'advisory'"
         )
         jobs = self._list(
-            "select queueing_lock from sexplang.procrastinate_jobs where status = 'todo' or "
-            "(status = 'doing' and worker_id in (select id from sexplang.procrastinate_workers))"
+            # A run that is handed back is a timer first, whose time has come.
+            "select args->>'run' from sexplang.procrastinate_jobs where task_name in "
+            "('sexplang.drive', 'sexplang.look') and (status = 'todo' and coalesce(scheduled_at, "
+            "now()) <= now() or status = 'doing' and worker_id in "
+            "(select id from sexplang.procrastinate_workers))"
         )
         states = self._list(
             "select id from sexplang.runs where state in ('running', 'interrupted') and boots > 1"

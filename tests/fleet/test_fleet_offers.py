@@ -58,9 +58,24 @@ def test_a_driver_lacks_what_another_worker_has(fleet):
     assert {other.pid: 24} == settlers(fleet)
 
 
+def test_a_worker_without_a_key_lacks_the_model(fleet):
+    """It leaves the run to a worker that has the key, or the calls to one that offers them."""
+    fleet.submit('(defatom say (instructions "Hello")) (say)', "r")
+    (fleet.folder / "replies.json").write_text('[{"contains": "Hello", "reply": "Good day."}]')
+    fleet.begin("--model", "anthropic:claude-sonnet-5-5", ANTHROPIC_API_KEY="")
+    said = "for its task say, anthropic:claude-sonnet-5-5 needs a key"
+    fleet.wait_for(lambda: said in fleet.command("runs", "list").stdout)
+    assert "submitted" == fleet.store.find("r").state
+    fleet.begin("--model", f"scripted:{fleet.folder / 'replies.json'}")
+
+    assert '"Good day."' == fleet.wait_for_state("r").value
+
+
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
+        (("--offers", "tool:x"), 2, "`tool:x` names nothing that a worker performs"),
+        (("--model", "local", "--leaves", "model:x"), 2, "has no model of this name"),
         (("--offers", "tea"), 2, "`tea` names nothing that a worker performs"),
         (("--offers", "script"), 2, "grants no script"),
         (("--leaves", "script"), 2, "grants no script"),

@@ -8,6 +8,7 @@ import pytest
 from support.fleet_workers import ROOT
 from support.markdown import fences
 from support.pages import files
+from test_fleet_offers import settlers
 
 HOW_TO = ROOT / "docs" / "how-to" / "many-machines.md"
 
@@ -40,7 +41,8 @@ def test_the_commands_of_the_page(fleet):
     for words in list_commands():
         if words[:2] == ["sexplang", "worker"]:
             model = f"scripted:{fleet.folder}/replies.json"
-            begun = [model if word.startswith("scripted:") else word for word in words[2:-1]]
+            begun = [model if word.startswith("scripted:") else word for word in words[2:]]
+            begun.remove("&")
             worker = fleet.begin(*begun)
             fleet.wait_for(lambda each=worker: "places" in fleet.said(each))
         elif words[0] == "kill":
@@ -48,12 +50,15 @@ def test_the_commands_of_the_page(fleet):
         elif words[0] == "curl":
             assert "sexplang_runs{" in read_figures(fleet)
         else:
-            if words[2] == "show":  # a person waits as long
+            if words[2:] == ["show", "letters"]:  # a person waits as long
                 fleet.wait_for(lambda: fleet.store.find("letters").state in ("waiting", "done"))
+            if words[2:] == ["show", "wide"]:
+                fleet.wait_for(lambda: "is left to" in fleet.command("runs", "show", "wide").stdout)
             done = fleet.command(*words[1:])
             assert 0 == done.returncode, done.stderr
             if words[2] == "answer":
                 fleet.wait_for_state("letters")
             shown.append(done.stdout)
 
-    assert "Send 10 letters?" in shown[-3] and 'value: "It is good for you.' in shown[-1]
+    assert "Send 10 letters?" in shown[-5] and 'value: "It is good for you.' in shown[-3]
+    assert "30" == fleet.wait_for_state("wide").value and len(settlers(fleet)) > 1

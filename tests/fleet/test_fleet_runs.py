@@ -197,7 +197,9 @@ def test_a_worker_drains(fleet):
     second = fleet.begin()
     first.send_signal(signal.SIGTERM)
     assert 0 == first.wait(20)
-    assert "draining: 3 runs" in fleet.said(first) and "is handed back" in fleet.said(first)
+    assert "draining; runs under way: 3;" in fleet.said(first) and "is handed back" in fleet.said(
+        first
+    )
     for n in range(3):
         assert str(18300 + n) == fleet.wait_for_state(f"r{n}").value
     second.send_signal(signal.SIGINT)

@@ -61,7 +61,7 @@ def test_answers_from_python_wake_a_worker(fleet):
 
 
 WRONG = [
-    (lambda url: url.replace("/postgres?", "/nowhere?"), "does not exist"),
+    (lambda url: url.replace("/postgres?", "/nowhere?"), "= hint: make it: createuser"),
     (lambda url: url.replace("host=", "host=/nowhere"), "No such file"),
     (lambda url: url.replace("sexplang@", "nobody:secret@"), "nobody"),
     (lambda url: url + "&colour=red", "cannot be read"),

@@ -112,7 +112,7 @@ def _work(
         return say_problem(problem)
     given = {name: value for name, value in found.items() if value not in (None, (), False)}
     if once and (offers or leaves or fleet_limit):
-        words = "with --once a worker performs itself what its runs ask"
+        words = "with --once a worker performs itself what its runs ask; leave out either"
         click.echo(f"--offers, --leaves, --fleet-limit: {words}", err=True)
         return MISUSE
     if is_server(address):
@@ -158,7 +158,8 @@ worker = click.Command(
             ["--offers"],
             multiple=True,
             metavar="NAME",
-            help="On a server: requests of others that it performs: model:NAME, tool:NAME, script.",
+            help="On a server: requests of others that it performs: model:NAME, "
+            "tool:SERVER:NAME, script.",
         ),
         click.Option(
             ["--leaves"],

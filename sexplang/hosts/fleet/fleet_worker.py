@@ -124,7 +124,7 @@ async def _work(engine: Engine, driver: RunDriver, options: Options) -> None:
         stop.set()
         if not options.quiet:
             print(
-                f"draining: {len(driver.driven)} runs are under way; a second signal ends at once",
+                f"draining; runs under way: {len(driver.driven)}; a second signal ends at once",
                 file=sys.stderr,
                 flush=True,
             )

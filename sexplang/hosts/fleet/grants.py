@@ -4,17 +4,20 @@ import os
 from shlex import quote
 
 from sexplang.hosts.settings.run_arguments import Settings
-from sexplang.runtime.models import choose_model
+from sexplang.runtime.models import check_key, choose_model
 from sexplang.runtime.permissions import Permissions
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import evolve
 from sexplang.terms.program import Program
 
 
-def find_lack(asked: Settings, granted: Settings, program: Program) -> str | None:
+def find_lack(
+    asked: Settings, granted: Settings, program: Program, left: frozenset[str]
+) -> str | None:
     """Return why a worker cannot go on with a run: the first thing that the run asks for and the
-    worker does not grant; None if there is none."""
-    return _find_denied(asked, granted) or _find_missing_model(granted, program)
+    worker does not grant; None if there is none. `left` are the queues of what it leaves to
+    others."""
+    return _find_denied(asked, granted) or _find_missing_model(granted, program, left)
 
 
 def take_grants(asked: Settings, granted: Settings, run_id: str) -> Settings:
@@ -70,12 +73,19 @@ def _describe(option: str, value: str) -> str:
     return f"it asks for --allow-{option} {quote(value)}, which no worker has granted so far"
 
 
-def _find_missing_model(granted: Settings, program: Program) -> str | None:
+def _find_missing_model(granted: Settings, program: Program, left: frozenset[str]) -> str | None:
     for task in program.tasks:
         name = task.template.model_name
         try:
-            choose_model(granted.models, name)
+            answer = choose_model(granted.models, name)
         except Refusal:
             named = "" if name is None else f"{name}="
             return f"no worker so far has a model for its task {task.name}: --model {named}MODEL"
+        if answer.fallbacks or f"model:{answer.model}" in left:
+            continue  # another model answers, or another worker
+        try:
+            check_key(answer, granted.models)
+        except Refusal as refusal:
+            fields = refusal.error.fields
+            return f"for its task {task.name}, {fields['message']}: {fields['hint']}"
     return None

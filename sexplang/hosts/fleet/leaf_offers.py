@@ -79,8 +79,15 @@ def _read_queue(option: str, word: str, granted: Settings) -> str:
             hint="name those that it grants: --allow-run NAME",
         )
     if kind == "model" and name:
-        return f"model:{choose_model(granted.models, name).model}"
-    if kind == "tool" and name:
+        answer = choose_model(granted.models, name)
+        if not answer.is_default:
+            return f"model:{answer.model}"
+        raise refuse(
+            "bad-input",
+            f"--{option} {word}: this worker has no model of this name",
+            hint=f"write model:{answer.model}, as --model has it, or a role of its own settings",
+        )
+    if kind == "tool" and name.partition(":")[2]:
         return word
     raise refuse(
         "bad-input",

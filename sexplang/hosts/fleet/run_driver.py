@@ -182,7 +182,7 @@ class RunDriver:
         asked, _ = read_command(run)
         settings = take_grants(asked, self.granted, run.id)
         program = self._build(store, run)
-        lack = find_lack(asked, self.granted, program)
+        lack = find_lack(asked, self.granted, program, self.offers.queues.left)
         if lack is not None:
             return lack
         return Prepared(settings, program, load_files(settings, program, None))

@@ -186,7 +186,8 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
     for each in begun:
         print(f"  {each['id']:<10} begun, and not answered  after {each['clock']:,.1f} s")
     for each in carried:
-        who = each["worker"] or f"a worker with --offers {each['queue']}"
+        limited = ", within its --fleet-limit" if each["is_limited"] else ""
+        who = each["worker"] or f"a worker with --offers {each['queue']}{limited}"
         print(draw_hidden(f"  {each['id']:<10} is left to {who}"))
     if run.value:
         print(f"value: {draw_hidden(run.value)}")
@@ -195,7 +196,7 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
         print(f"  in doubt: {each['operation']} ({each['id']}), {what}")
     if run.state == WAITING:
         print("\n".join(describe_waiting(store, run, [each for each in asked if each.is_open])))
-    if told["state"] in ("interrupted", "failed", "submitted"):
+    if told["state"] in ("interrupted", "failed", "submitted") and not run.held:
         print(draw_hidden(how))
     return DONE
 

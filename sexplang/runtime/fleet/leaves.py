@@ -326,14 +326,19 @@ def forget_delivered(db: Database, lease: float) -> None:
 
 
 def list_carried(db: Database, run: StoredRun) -> list[dict[str, Any]]:
-    """Return the leaves for which a run waits: request, queue, and the worker that has it."""
+    """Return the leaves for which a run waits: request, queue, the worker that has it, and whether
+    its model has a limit."""
     with db.explain():
         found = db.execute(
-            f"select request, queue, case when until >= {db.clock} then worker end from leaves "
+            f"select request, queue, case when until >= {db.clock} then worker end, "
+            "exists (select 1 from pressure where model = queue) from leaves "
             "where run = ? and settled is null and delivered is null order by request",
             (run.n,),
-        )
-        return [{"id": id, "queue": queue, "worker": worker} for id, queue, worker in found]
+        ).fetchall()
+    return [
+        {"id": id, "queue": queue, "worker": worker, "is_limited": bool(is_limited)}
+        for id, queue, worker, is_limited in found
+    ]
 
 
 def list_late(db: Database, run: StoredRun) -> list[dict[str, Any]]:

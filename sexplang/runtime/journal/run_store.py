@@ -285,6 +285,11 @@ class RunStore:
 
     def describe_resumption(self, run: StoredRun) -> str:
         """Return what a person does to resume a run."""
+        if run.program is not None and run.state != FAILED:
+            from shlex import join
+
+            begun = join(["sexplang", "worker", *self.name_store()])
+            return f"a worker goes on with it; if there is none: {begun}"
         if run.has_command:
             return f"resume with: {self.explain_command(run)}"
         given = f"program, {run.id!r}, store={self.path!r}"

@@ -14,6 +14,7 @@ from sexplang.runtime.models.protocols import (
     MESSAGES,
     address_of,
     protocol_of,
+    read_target,
     suggest_address,
 )
 from sexplang.runtime.permissions import Permissions
@@ -95,6 +96,13 @@ def choose_model(models: Models, name: str | None = None) -> Answer:
         "there is no model to ask",
         hint=f"name one: {MODEL_CHOICES}",
     )
+
+
+def check_key(answer: Answer, models: Models) -> None:
+    """Raise a Refusal if the model is one of a provider, and the environment has no key for it."""
+    name = answer.model or ""
+    if protocol_of(name) is not None:
+        read_target(name, address=models.with_credentials(name))
 
 
 def _has_key() -> bool:

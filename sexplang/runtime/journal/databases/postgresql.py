@@ -291,16 +291,30 @@ def _explain(address: str) -> Iterator[None]:
         raise refuse_written(address) from None
     except psycopg.Error as error:
         said = error.diag.message_primary or " ".join(str(error).split()) or type(error).__name__
-        raise refuse_failed(address, said, _HINTS.get(error.sqlstate or "", _AWAY)) from None
+        code = error.sqlstate or next((_CODES[words] for words in _CODES if words in said), "")
+        raise refuse_failed(address, said, _HINTS.get(code, _AWAY)) from None
 
 
 _AWAY = "runs that are kept there go on when it can be used; name another store with --store"
+
+_CODES = {
+    "password": "28P01",
+    "no pg_hba.conf entry": "28000",
+    "does not exist": "3D000",
+    "too many": "53300",
+    "connection slots": "53300",
+}
+"""The codes of connections that are refused, which come without one, by words of their message."""
 
 _HINTS = {
     "25006": "the server or the database is read-only; name one that can be written",
     "42501": f"its owner types: create schema {SCHEMA} authorization ROLE",
     "42P07": f"the schema `{SCHEMA}` has tables of others; name another database",
     "53100": "make room on the server; runs that are kept there go on then",
+    "28000": "the server needs a line in its pg_hba.conf that lets this machine and role in",
+    "28P01": "write HOST:PORT:DATABASE:USER:PASSWORD into ~/.pgpass, which only you may read: "
+    "chmod 600 ~/.pgpass",
+    "3D000": "make it: createuser --pwprompt USER; createdb --owner USER DATABASE",
     "53300": "begin fewer workers, or raise max_connections on the server",
 }
 """What to do, by the code of the server's error."""

@@ -235,6 +235,7 @@ class RunDriver:
                     if find_wished(store, [run.id]):
                         storage.end(CANCELLED, "the run was cancelled")
                         self.counts["cancelled"] += 1
+                        self._say(f"run {run.id} {ENDS[CANCELLED]}")
                     return None
                 finally:
                     del self.driven[run.id]

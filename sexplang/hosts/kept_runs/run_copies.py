@@ -7,7 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from sexplang.hosts.cli.guard import DONE, FAILED
-from sexplang.hosts.kept_runs.stored_runs import build_kept, open_runs, say_problem
+from sexplang.hosts.kept_runs.stored_runs import (
+    build_kept,
+    name_address,
+    open_runs,
+    say_problem,
+)
 from sexplang.hosts.terminal.show import draw_hidden
 from sexplang.machine import Suspended
 from sexplang.runs.durable_run import BYTES, DAYS, prune
@@ -19,7 +24,8 @@ from sexplang.runs.forked_run import (
     fork_run,
     import_run,
 )
-from sexplang.runtime.journal.databases import resolve_address
+from sexplang.runs.submitted_run import wake_run
+from sexplang.runtime.journal.databases import is_server, resolve_address
 from sexplang.runtime.journal.rows import Row
 from sexplang.runtime.journal.run_store import RunStore
 from sexplang.runtime.journal.stored_journal import read_rows
@@ -47,11 +53,13 @@ def fork(id: str, at: int, new_id: str | None, path: str | None, *, as_json: boo
 
     def work(store: RunStore) -> int:
         made = fork_run(store, store.find(id), at, new_id)
+        if is_server(store.path):
+            wake_run(store, name_address(path), made)
         if as_json:
             print(json.dumps({"run": made.id, "replies": made.replies}))
         else:
             print(made.id)
-            print(f"go on with: {draw_hidden(store.explain_command(made))}", file=sys.stderr)
+            print(draw_hidden(store.describe_resumption(made)), file=sys.stderr)
         return DONE
 
     return _with_store(path, work, as_json=as_json)

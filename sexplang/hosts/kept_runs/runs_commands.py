@@ -242,7 +242,7 @@ def _report(recording: str, to: str | None, as_json: bool) -> int:
         return status or report(made, to, as_json=as_json)
 
 
-@runs.command("cancel", epilog=_RUNS_CANCEL_EXAMPLES, short_help="End a run that waits.")
+@runs.command("cancel", epilog=_RUNS_CANCEL_EXAMPLES, short_help="Cancel a run.")
 @click.argument("run_id", metavar="ID")
 @click.option("--force", is_flag=True, help="Without its program: no `finally` body runs.")
 @click.option(

@@ -289,7 +289,8 @@ class RunStore:
             from shlex import join
 
             begun = join(["sexplang", "worker", *self.name_store()])
-            return f"a worker goes on with it; if there is none: {begun}"
+            does = "cancels it" if run.wish == CANCEL else "goes on with it"
+            return f"a worker {does}; if there is none: {begun}"
         if run.has_command:
             return f"resume with: {self.explain_command(run)}"
         given = f"program, {run.id!r}, store={self.path!r}"

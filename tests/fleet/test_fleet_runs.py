@@ -188,6 +188,20 @@ def test_a_run_is_cancelled_wherever_it_is(fleet):
     assert "run-ended" in again.stderr
 
 
+@pytest.mark.parametrize(
+    "text", ["(/ 1 0)", "(define (f n) (f (+ n 1))) (f 0)"], ids=["fails", "f"]
+)
+def test_a_run_without_a_request_is_cancelled(fleet, text):
+    """One that has failed, and one that computes without end."""
+    fleet.submit(text, "r")
+    worker = fleet.begin()
+    fleet.wait_for(lambda: fleet.store.find("r").state == "failed" or fleet.store.db.is_locked("r"))
+    assert 0 == fleet.command("runs", "cancel", "r").returncode
+    fleet.wait_for_state("r", "cancelled")
+
+    assert 1 == fleet.said(worker).count("run r was cancelled")
+
+
 def test_a_worker_drains(fleet):
     """It hands its runs back where nothing is under way, and nothing is done twice."""
     for n in range(3):

@@ -9,7 +9,7 @@ from time import monotonic
 from traceback import format_exc
 from typing import TYPE_CHECKING, Any
 
-from sexplang.guards.interrupt import GRACE, Interrupt, interruptible
+from sexplang.guards.interrupt import GRACE, GraceOver, Interrupt, interruptible
 from sexplang.hosts.cli.programs import has_tasks, permissions_of, terms_of
 from sexplang.hosts.fleet.grants import find_lack, take_grants
 from sexplang.hosts.fleet.handing_back import DrainGate, HandedBack
@@ -46,6 +46,7 @@ from sexplang.runtime.journal.run_store import (
     RunStore,
     StoredRun,
 )
+from sexplang.runtime.journal.stored_journal import StoredJournal
 from sexplang.runtime.refusal import Refusal
 from sexplang.terms.classes.node import define, field, frozen
 from sexplang.terms.diagnostic import Diagnostics
@@ -213,29 +214,30 @@ class RunDriver:
                     **list_decisions(program.python),
                     **({} if servers is None else servers.list_decisions()),
                 }
-                resumed = resume_run(
-                    store,
-                    run,
-                    program,
-                    replay=read_decisions(run),
-                    declared=declared,
-                    has_tasks=has_tasks(program),
-                    carries=True,
-                )
-                storage = resumed.storage
-                if run.wish == CANCEL and isinstance(resumed.outcome, Suspended):
-                    resumed = resumed.cancel()
-                self._refusals.pop(run.id, None)
-                self._say(f"run {run.id} goes on")
                 self.driven[run.id] = Driven(interrupt, store)
-                self.counts["driven"] += 1
                 try:
+                    resumed = resume_run(
+                        store,
+                        run,
+                        program,
+                        replay=read_decisions(run),
+                        declared=declared,
+                        has_tasks=has_tasks(program),
+                        carries=True,
+                    )
+                    storage = resumed.storage
+                    if run.wish == CANCEL:
+                        if not isinstance(resumed.outcome, Suspended):  # it has failed
+                            raise KeyboardInterrupt
+                        resumed = resumed.cancel()
+                    self._refusals.pop(run.id, None)
+                    self._say(f"run {run.id} goes on")
+                    self.counts["driven"] += 1
                     return self._drive_to_end(store, run, resumed, prepared, servers, declared)
-                except KeyboardInterrupt:  # it was cancelled, or ended by a second signal
+                # It was cancelled, or ended by a second signal.
+                except (KeyboardInterrupt, GraceOver):
                     if find_wished(store, [run.id]):
-                        storage.end(CANCELLED, "the run was cancelled")
-                        self.counts["cancelled"] += 1
-                        self._say(f"run {run.id} {ENDS[CANCELLED]}")
+                        self._cancel(store, run, storage)
                     return None
                 finally:
                     del self.driven[run.id]
@@ -246,6 +248,15 @@ class RunDriver:
             store.unlock(run.id)
             if servers is not None:
                 servers.close()
+
+    def _cancel(self, store: RunStore, run: StoredRun, storage: StoredJournal | None) -> None:
+        if storage is None:
+            store.unlock(run.id)
+            store.cancel_run(run)
+        else:
+            storage.end(CANCELLED, "the run was cancelled")
+        self.counts["cancelled"] += 1
+        self._say(f"run {run.id} {ENDS[CANCELLED]}")
 
     def _begin(
         self, store: RunStore, run: StoredRun, prepared: Prepared, servers: "Servers | None"

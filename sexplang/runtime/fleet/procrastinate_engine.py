@@ -117,7 +117,7 @@ class ProcrastinateEngine:
                 async with _open_app(self._url, work.lease) as app:
                     await _Claims(app, places, work).run()
             except _errors() as error:
-                said = " ".join(str(error.__cause__ or error).split())
+                said = _first_line(error)
                 if work.once:
                     raise refuse("store-failed", f"the engine has failed: {said}") from None
                 _LOG.warning("the engine has failed, and is tried again: %s", said)
@@ -127,6 +127,10 @@ class ProcrastinateEngine:
                 await asyncio.wait_for(work.stop.wait(), RESTART)
 
 
+def _first_line(error: Exception) -> str:
+    return str(error.__cause__ or error).split("\n")[0]
+
+
 def _tell_unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Say in one sentence that the end of a job could not be noted, as when another worker has the
     job: this one was silent for a lease."""
@@ -134,7 +138,7 @@ def _tell_unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> N
     if not isinstance(error, _errors()):
         loop.default_exception_handler(context)
         return
-    said = str(error.__cause__ or error).split("\n")[0]
+    said = _first_line(error)
     _LOG.warning("the end of a job is not noted, and another worker looks at it: %s", said)
 
 

@@ -183,6 +183,28 @@ def test_the_server_is_gone_in_a_wide_run(cluster, tmp_path, lose, how, count=20
     assert seconds <= LEASES * LEASE
 
 
+def test_a_worker_takes_its_runs_again(cluster, tmp_path, count=24):
+    """It has lost them with the server, in the midst of waits for replies of others."""
+    begin, end = cluster
+    url = begin()
+    with WideServer(latency=1.0, echoes=True) as server, serve_fleet(url, tmp_path) as fleet:
+        open_engine(fleet.store.db, url)
+        model = f"{server.url}#m"
+        given = ("--places", "4", "--model", model, "--offers", f"model:{model}")
+        workers = [fleet.begin(*given) for _ in range(2)]
+        for n in range(4):
+            fleet.submit(WIDE.format(count=count), f"r{n}", "--parallel", str(count))
+        fleet.wait_for(lambda: ask(fleet, SETTLED) > 0)
+        fleet.store.close()
+        end()
+        sleep(1.5 * LEASE)
+        begin()
+        fleet.store = open_store(fleet.address)
+        for n in range(4):
+            fleet.wait_for_state(f"r{n}")
+        assert any("the store is lost" in fleet.said(each) for each in workers)
+
+
 @pytest.mark.long
 def test_a_driver_wakes_up_and_the_next_one_is_killed(postgres, count=300):
     """A third one goes on."""

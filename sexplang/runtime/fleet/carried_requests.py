@@ -193,7 +193,7 @@ class CarriedRequests:
         """Give all places back."""
         for id in [*self._here]:
             self._free(id)
-        for id in self._awaited:
+        for id in (*self._awaited, *self._over):
             if self._run is not None:
                 self.watch.forget((self._run.n, id))
 

@@ -50,6 +50,8 @@ class ReplyWatch:
         already."""
         with self._lock:
             future = self._expected.get(key)
+            if future is not None and future.cancelled():  # a driver that has lost its run
+                future = None
             is_known = future is not None
             if future is None:
                 future = self._expected[key] = Future()

@@ -148,7 +148,8 @@ FORMAT = 1
 def prune(store: RunStore, days: float = DAYS, most: int = BYTES) -> int:
     """Remove runs that are too old, then the oldest finished ones until the store is small enough.
     Return how many were removed."""
-    old = [run for run in store.find_old(time() - days * 86_400) if not store.is_alive(run)]
+    until = store.db.now() - days * 86_400
+    old = [run for run in store.find_old(until) if not store.is_alive(run)]
     if old:
         store.remove(old)
     removed = len(old)

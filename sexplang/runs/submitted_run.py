@@ -68,8 +68,8 @@ def renew_terms(store: RunStore, run: StoredRun, terms: Terms) -> StoredRun:
     locked it."""
     with store.explain():
         store.db.execute(
-            "update runs set header = ? where n = ? and state = ?",
-            (make_header(terms, run.id), run.n, SUBMITTED),
+            "update runs set header = ?, state = ? where n = ? and state = ?",
+            (make_header(terms, run.id), RUNNING, run.n, SUBMITTED),
         )
     return store.find(run.id)
 

@@ -188,6 +188,30 @@ def test_a_run_is_cancelled_wherever_it_is(fleet):
     assert "run-ended" in again.stderr
 
 
+def test_a_run_that_no_worker_may_drive_is_cancelled(fleet):
+    """Nobody has begun it, so there is nothing to clean up."""
+    fleet.submit("1", "r", "--allow-run", "deploy")
+    fleet.begin()
+    fleet.wait_for(lambda: fleet.store.find("r").held)
+    assert 0 == fleet.command("runs", "cancel", "r").returncode
+    fleet.wait_for_state("r", "cancelled")
+
+    assert "it asks for" not in fleet.command("runs", "show", "r").stdout
+
+
+def test_a_run_that_has_lost_its_worker_is_not_old(fleet):
+    """A worker is to go on with it."""
+    fleet.submit('(import "tools.py") (hold "x")', "r")
+    worker = fleet.begin()
+    fleet.wait_for_driver(1)
+    worker.kill()
+    worker.wait()
+    gone = fleet.command("runs", "gc", "--days", "0")
+
+    assert 0 == gone.returncode and "removed 0 runs" in gone.stderr + gone.stdout
+    assert fleet.store.find("r").state == "running"
+
+
 @pytest.mark.parametrize(
     "text", ["(/ 1 0)", "(define (f n) (f (+ n 1))) (f 0)"], ids=["fails", "f"]
 )
@@ -230,7 +254,7 @@ def test_a_second_signal_ends_a_worker_at_once(fleet):
     fleet.wait_for(lambda: "draining" in fleet.said(worker))
     worker.send_signal(signal.SIGTERM)
 
-    assert 130 == worker.wait(10)
+    assert 128 + signal.SIGTERM == worker.wait(10)
 
 
 def test_a_run_waits_for_its_time_without_a_process(fleet):

@@ -39,6 +39,7 @@ def test_workers_are_restarted_one_after_the_other(fleet):
     for n in range(6):
         fleet.submit(f'(import "tools.py") (fold + {n} (map step (range 1 61)))', f"r{n}")
     workers = [fleet.begin("--places", "2") for _ in range(3)]
+    fleet.wait_for(lambda: all("places" in fleet.said(each) for each in workers))
     fleet.wait_for(lambda: len({pid for _, pid in fleet.log()}) >= 2)
     for n, worker in enumerate(workers):
         worker.send_signal(signal.SIGTERM)
@@ -65,11 +66,13 @@ WRONG = [
     (lambda url: url.replace("host=", "host=/nowhere"), "No such file"),
     (lambda url: url.replace("sexplang@", "nobody:secret@"), "nobody"),
     (lambda url: url + "&colour=red", "cannot be read"),
+    (lambda url: "postgresq://db/runs", "no store begins with `postgresq:`"),
+    (lambda url: "postgresql:/db/runs", "no store begins with `postgresql:`"),
 ]
 
 
 @pytest.mark.parametrize("words", [("worker", "--once"), ("submit", "-e", "1")], ids=["w", "s"])
-@pytest.mark.parametrize(("change", "said"), WRONG, ids=["database", "host", "user", "option"])
+@pytest.mark.parametrize(("change", "said"), WRONG, ids=[*"abcdef"])
 def test_a_wrong_address_is_one_sentence(postgres, words, change, said):
     done = command(*words, "--store", change(postgres))
 

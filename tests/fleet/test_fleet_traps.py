@@ -237,19 +237,11 @@ def test_all_tables_of_the_engine_are_emptied(fleet, tables):
         check_steps(fleet, id)
 
 
-def test_all_tables_of_the_engine_are_dropped(fleet, tables, store, address):
-    """A worker that begins makes them anew."""
+@pytest.mark.parametrize("dropped", [TABLES, "procrastinate_workers"], ids=["all", "one"])
+def test_tables_of_the_engine_are_dropped(fleet, tables, store, address, dropped):
+    """A worker that begins makes them anew, whatever is left of them."""
     fleet.submit(STEPS, "r")
-    tables.execute(f"drop table {TABLES} cascade")
-    tables.execute(
-        "do $$ declare each record; begin for each in "
-        "select oid::regprocedure as name from pg_proc where proname like 'procrastinate_%' loop "
-        "execute 'drop function ' || each.name || ' cascade'; end loop; end $$"
-    )
-    tables.execute(
-        "drop type if exists procrastinate_job_status, procrastinate_job_event_type, "
-        "procrastinate_job_to_defer_v1 cascade"
-    )
+    tables.execute(f"drop table {dropped} cascade")
     assert open_engine(store.db, address, must_exist=True) is None
     fleet.once()
 

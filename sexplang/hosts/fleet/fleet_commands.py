@@ -103,12 +103,14 @@ def _work(
     **found: Any,
 ) -> int:
     from sexplang.hosts.kept_runs.stored_runs import name_address, say_problem
-    from sexplang.runtime.journal.databases import is_server
+    from sexplang.runtime.journal.databases import check_address, is_server
+    from sexplang.runtime.refusal import Refusal
     from sexplang.terms.diagnostic import Diagnostics
 
     try:
         address = name_address(store)
-    except Diagnostics as problem:
+        check_address(address)
+    except (Diagnostics, Refusal) as problem:
         return say_problem(problem)
     given = {name: value for name, value in found.items() if value not in (None, (), False)}
     if once and (offers or leaves or fleet_limit):
@@ -135,12 +137,21 @@ def _work(
     names = [*given, *[name for name, value in more.items() if value not in (None, ())]]
     if names:
         named = ", ".join([f"--{name.replace('_', '-')}" for name in names])
-        words = "they are for a store on a server: --store postgresql://…"
-        click.echo(f"{named}: {words}", err=True)
+        click.echo(f"{named}: only for a store on a server: --store postgresql://…", err=True)
         return MISUSE
     from sexplang.hosts.kept_runs.worker import work
 
     return work(store, as_recorded=as_recorded, places=places, once=once, quiet=quiet)
+
+
+class _Seconds(click.FloatRange):
+    """A number of seconds. (`nan` is in every range.)"""
+
+    def convert(self, value: Any, *where: Any) -> float:
+        seconds: float = super().convert(value, *where)
+        if seconds != seconds:
+            self.fail(f"{value!r} is no number of seconds", *where)
+        return seconds
 
 
 worker = click.Command(
@@ -188,13 +199,13 @@ worker = click.Command(
         *[make_option(each) for each in RUN_OPTIONS if each.name in _GRANTED],
         click.Option(
             ["--lease"],
-            type=click.FloatRange(0.5, 3600),
+            type=_Seconds(0.5, 3600),
             metavar="SECONDS",
             help="On a server: how long a silent worker keeps its runs (30).",
         ),
         click.Option(
             ["--grace"],
-            type=click.FloatRange(0, 3600),
+            type=_Seconds(0, 3600),
             metavar="SECONDS",
             help="On a server: time for requests that are under way at the end (30).",
         ),

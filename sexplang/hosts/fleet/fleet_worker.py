@@ -15,7 +15,7 @@ from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE
 from sexplang.hosts.cli.output import say_all
 from sexplang.hosts.fleet.leaf_offers import LeafOffers, read_queues
 from sexplang.hosts.fleet.metrics import Figures, serve_figures
-from sexplang.hosts.fleet.run_driver import RunDriver
+from sexplang.hosts.fleet.run_driver import RunDriver, say_line, tell
 from sexplang.hosts.fleet.store_pool import StorePool
 from sexplang.hosts.kept_runs.stored_runs import say_problem
 from sexplang.hosts.settings.configuration import apply_configuration
@@ -111,30 +111,27 @@ def work_on(address: str, granted: Settings, options: Options) -> int:
 
 def log_to_stderr(level: str, text: str) -> None:
     """Write what performers log."""
-    print(f"{level}: {text}", file=sys.stderr, flush=True)
+    say_line(f"{level}: {text}")
 
 
 async def _work(engine: Engine, driver: RunDriver, options: Options) -> None:
     stop = asyncio.Event()
 
-    def end() -> None:
+    def end(number: int) -> None:
         if stop.is_set():
-            os._exit(128 + signal.SIGINT)
+            os._exit(128 + number)
         driver.is_draining = True
         stop.set()
         if not options.quiet:
-            print(
-                f"draining; runs under way: {len(driver.driven)}; a second signal ends at once",
-                file=sys.stderr,
-                flush=True,
-            )
+            count = len(driver.driven)
+            say_line(f"draining; runs under way: {count}; a second signal ends at once")
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, end)
+        asyncio.get_running_loop().add_signal_handler(number, end, number)
     figures = Figures(driver.counts, lambda: _look(driver))
     if options.metrics is not None:
         port = serve_figures(options.metrics, figures)
-        print(f"figures: http://127.0.0.1:{port}/metrics", file=sys.stderr, flush=True)
+        say_line(f"figures: http://127.0.0.1:{port}/metrics")
     offers = driver.offers
     performer = offers.make_performer() if offers.queues.offered else None
     work = Work(
@@ -148,7 +145,7 @@ async def _work(engine: Engine, driver: RunDriver, options: Options) -> None:
         stop=stop,
     )
     if not options.quiet:
-        print(f"worker {os.getpid()}: {options.places} places", file=sys.stderr, flush=True)
+        say_line(f"worker {os.getpid()}: {options.places} places")
     watch = asyncio.create_task(_watch(driver, options.lease / 4))
     try:
         async with share_resources():
@@ -167,12 +164,16 @@ def _find_owed(driver: RunDriver) -> Owed:
 
 async def _watch(driver: RunDriver, interval: float) -> None:
     """Look at intervals whether a run that is driven here is to be cancelled."""
+    said = ""
     while True:
         await asyncio.sleep(interval)
         try:
             await asyncio.to_thread(driver.cancel_wished)
+            said = ""
         except Refusal as refusal:
-            print(f"the store is lost: {refusal}", file=sys.stderr, flush=True)
+            if said != str(refusal):
+                said = str(refusal)
+                say_line(f"the store is lost: {tell(refusal)}")
 
 
 def _look(driver: RunDriver) -> dict[str, dict[str, int]]:

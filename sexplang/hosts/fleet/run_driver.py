@@ -79,7 +79,7 @@ _LOADED = (
 PROGRAMS = 32
 """Built programs that a worker remembers."""
 
-FIRST_WAIT = 0.5
+FIRST_WAIT = 0.05
 """Seconds before a run is offered again that this worker cannot go on with; doubled each time."""
 
 _TRANSIENT = frozenset({"store-failed", "run-busy"})
@@ -142,13 +142,16 @@ class RunDriver:
             if reason == "unknown-run":  # it was removed
                 return None
             if reason != "run-busy":
-                self._say(f"run {id}: {_tell(refusal)}")
+                self._say(f"run {id}: {tell(refusal)}")
             return self.lease / 4
 
     def _look_at(self, store: RunStore, id: str) -> float | None:
         run = store.find(id)
         is_over = run.state in OVER and (run.state != FAILED or run.wish is None)
         if run.id != id or is_over or run.program is None or run.is_stuck:
+            return None
+        if run.wish == CANCEL and run.state == SUBMITTED:  # it has nothing to clean up
+            self._cancel(store, run, None)
             return None
         if run.wish is None and run.state == WAITING and not is_ready(store, run):
             self._set_timer(store, run)
@@ -161,9 +164,9 @@ class RunDriver:
             if refusal.error.fields["reason"] in _TRANSIENT:
                 raise
             is_stuck = refusal.error.fields["reason"] not in _VERSIONS
-            return self._hold(store, run, _tell(refusal), is_stuck)
+            return self._hold(store, run, tell(refusal), is_stuck)
         except (Diagnostics, Fault) as problem:
-            return self._hold(store, run, _tell(problem), False)
+            return self._hold(store, run, tell(problem), False)
         if isinstance(prepared, str):
             return self._hold(store, run, prepared, False)
         try:
@@ -171,9 +174,9 @@ class RunDriver:
         except Refusal as refusal:
             if refusal.error.fields["reason"] in _TRANSIENT:
                 raise
-            return self._hold(store, run, _tell(refusal), True)
+            return self._hold(store, run, tell(refusal), True)
         except (Diagnostics, Fault) as problem:  # a server of tools, for example
-            return self._hold(store, run, _tell(problem), False)
+            return self._hold(store, run, tell(problem), False)
         except Exception as error:  # a bug holds up its run alone
             print(format_exc(), file=sys.stderr, flush=True)
             return self._hold(store, run, f"an internal error: {error!r}", False)
@@ -364,10 +367,11 @@ class RunDriver:
     def cancel_wished(self) -> None:
         """Interrupt the runs that are driven here and are to be cancelled, and those that this
         worker has lost: a reply that another driver took would be waited for. Raises Refusal."""
-        self.interrupt([id for id, each in [*self.driven.items()] if each.store.db.is_lost])
-        if self.driven:
+        driven = {**self.driven}
+        self.interrupt([id for id, each in driven.items() if each.store.db.is_lost])
+        if driven:
             with self.stores.lend() as store:
-                self.interrupt(find_wished(store, [*self.driven]))
+                self.interrupt(find_wished(store, [*driven]))
 
     def interrupt(self, ids: Sequence[str]) -> None:
         """Cancel runs that are driven here; their `finally` bodies run."""
@@ -378,10 +382,17 @@ class RunDriver:
 
     def _say(self, words: str) -> None:
         if not self.quiet:
-            print(words, file=sys.stderr, flush=True)
+            say_line(words)
 
 
-def _tell(problem: Refusal | Diagnostics | Fault) -> str:
+def say_line(words: str) -> None:
+    """Write a line to stderr in one piece, because other threads do so too."""
+    sys.stderr.write(f"{words}\n")
+    sys.stderr.flush()
+
+
+def tell(problem: Refusal | Diagnostics | Fault) -> str:
+    """Return an error in one line, with its hint."""
     if isinstance(problem, Diagnostics):
         first = problem.diagnostics[0]
         return first.title if first.hint is None else f"{first.title}; {first.hint}"

@@ -176,7 +176,8 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
         print(f"it replaces {draw_hidden(earlier)}, whose replies it took")
     if run.successor is not None:
         print(f"it was replaced by {run.successor}")
-    if run.held:
+    is_held = run.held and told["state"] in ("interrupted", "waiting", "submitted")
+    if is_held:
         print(draw_hidden(f"no worker goes on with it: {run.held}"))
     if run.error:
         print(draw_hidden(run.error))
@@ -196,7 +197,7 @@ def show_run(id: str, path: str | None, *, as_json: bool) -> int:
         print(f"  in doubt: {each['operation']} ({each['id']}), {what}")
     if run.state == WAITING:
         print("\n".join(describe_waiting(store, run, [each for each in asked if each.is_open])))
-    if told["state"] in ("interrupted", "failed", "submitted") and not run.held:
+    if told["state"] in ("interrupted", "failed", "submitted") and not is_held:
         print(draw_hidden(how))
     return DONE
 

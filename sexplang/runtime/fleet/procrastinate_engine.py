@@ -12,6 +12,7 @@ import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from itertools import count
@@ -111,14 +112,17 @@ class ProcrastinateEngine:
         return {name.removeprefix("sexplang."): count for name, count in found}
 
     async def work(self, places: int, work: Work) -> None:
-        asyncio.get_running_loop().set_exception_handler(_tell_unheard)
+        errors = _errors()
+        asyncio.get_running_loop().set_exception_handler(partial(_tell_unheard, errors))
         while not work.stop.is_set():
             try:
                 async with _open_app(self._url, work.lease) as app:
                     await _Claims(app, places, work).run()
-            except _errors() as error:
+            except errors as error:
                 said = _first_line(error)
                 if work.once:
+                    if isinstance(error, Refusal):
+                        raise
                     raise refuse("store-failed", f"the engine has failed: {said}") from None
                 _LOG.warning("the engine has failed, and is tried again: %s", said)
             if work.once:
@@ -131,11 +135,15 @@ def _first_line(error: Exception) -> str:
     return str(error.__cause__ or error).split("\n")[0]
 
 
-def _tell_unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def _tell_unheard(
+    errors: tuple[type[Exception], ...],
+    loop: asyncio.AbstractEventLoop,
+    context: dict[str, Any],
+) -> None:
     """Say in one sentence that the end of a job could not be noted, as when another worker has the
     job: this one was silent for a lease."""
     error = context.get("exception")
-    if not isinstance(error, _errors()):
+    if not isinstance(error, errors):
         loop.default_exception_handler(context)
         return
     said = _first_line(error)
@@ -276,6 +284,7 @@ class _Claims:
                 later = await self.work.drive(run)
                 if later is not None:
                     await self._offer(_run_job(evolve(again, at=0.0)), later)
+                    self._ring_at(RUNS, later)
                     return
                 # A wake-up that came meanwhile could not be claimed, and nobody is notified now.
                 if self.work.stop.is_set() or not await self._take_wake(run):
@@ -429,8 +438,27 @@ def open_engine(db: Database, url: str, *, must_exist: bool) -> ProcrastinateEng
 
 
 def _has_tables(db: Database) -> bool:
-    found = db.execute("select to_regclass(?) is not null", (f"{SCHEMA}.procrastinate_jobs",))
-    return bool(found.fetchone()[0])
+    found = db.execute(
+        "select count(*) from pg_tables where schemaname = ? and tablename = any(?)",
+        (SCHEMA, list(_TABLES)),
+    )
+    return bool(found.fetchone()[0] == len(_TABLES))
+
+
+_TABLES = ("procrastinate_jobs", "procrastinate_workers", "procrastinate_events")
+
+_CLEAR = f"""do $$ declare each record; begin
+for each in select tablename as name from pg_tables
+  where schemaname = '{SCHEMA}' and starts_with(tablename, 'procrastinate_')
+loop execute 'drop table {SCHEMA}.' || each.name || ' cascade'; end loop;
+for each in select oid::regprocedure as name from pg_proc
+  where pronamespace = '{SCHEMA}'::regnamespace and starts_with(proname, 'procrastinate_')
+loop execute 'drop function ' || each.name || ' cascade'; end loop;
+for each in select oid::regtype as name from pg_type
+  where typnamespace = '{SCHEMA}'::regnamespace and starts_with(typname, 'procrastinate_')
+loop execute 'drop type ' || each.name || ' cascade'; end loop;
+end $$"""
+"""Drop what is left of tables that were dropped in part. What they held is in the journal."""
 
 
 def _find_version(db: Database) -> tuple[str, str] | None:
@@ -463,6 +491,7 @@ def _prepare(db: Database) -> None:
         db.execute(f"create table if not exists {SCHEMA}.engine (digest text, release text)")
         known = _find_version(db)
         if not _has_tables(db):
+            db.execute(_CLEAR)
             db.execute(text.replace("%", "%%"))
             db.execute(f"delete from {SCHEMA}.engine")
             db.execute(f"insert into {SCHEMA}.engine values (?, ?)", (digest, release))
@@ -472,7 +501,7 @@ def _prepare(db: Database) -> None:
                 "bad-store",
                 f"the tables of procrastinate in {db.address} are of {theirs}, and {release} is "
                 "installed",
-                hint="install that version; or end all workers and drop the tables, types and "
-                f"functions `procrastinate_…` of the schema `{SCHEMA}`: a worker makes them anew, "
-                "and nothing is lost",
+                hint="install that version; or end all workers and drop its table: drop table "
+                f"{SCHEMA}.procrastinate_jobs cascade. A worker makes all of them anew, and "
+                "nothing is lost",
             )

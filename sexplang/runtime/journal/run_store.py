@@ -187,15 +187,14 @@ class RunStore:
 
     def find_old(self, until: float) -> list[StoredRun]:
         """Return the runs that ended, or of which nothing more is known, before a time. One that
-        waits is not old."""
+        waits, or with which a worker goes on, is not old."""
         with self.explain():
             asked = (
                 f"select {_COLUMNS} from runs where coalesce(ended, began) < ? "
-                "and state not in (?, ?)"
+                "and state <> ? and (program is null or state in (?, ?, ?, ?))"
             )
-            return [
-                self._make(*each) for each in self.db.execute(asked, (until, WAITING, SUBMITTED))
-            ]
+            given = (until, WAITING, DONE, FAILED, CANCELLED, REPLACED)
+            return [self._make(*each) for each in self.db.execute(asked, given)]
 
     def find_before(self, run: StoredRun) -> StoredRun | None:
         """Return the run of the same command in the same project before this one."""

@@ -8,10 +8,16 @@ import os
 from sexplang.runtime.journal.databases.database import Database, refuse_failed, refuse_missing
 from sexplang.runtime.refusal import refuse
 
-__all__ = ["Database", "has_store", "is_server", "open_database", "resolve_address"]
+__all__ = [
+    "Database",
+    "check_address",
+    "has_store",
+    "is_server",
+    "open_database",
+    "resolve_address",
+]
 
 _SERVERS = ("postgresql://", "postgres://")
-_SCHEME = "://"
 _FILE = "sqlite:"
 
 
@@ -19,7 +25,22 @@ def resolve_address(given: str | os.PathLike[str]) -> str:
     """Return the address of a store: the absolute path of a file, which `sqlite:FILE` names too, or
     the URL of a server."""
     text = os.fspath(given).removeprefix(_FILE)
-    return text if _SCHEME in text else os.path.abspath(text)
+    return text if _is_url(text) else os.path.abspath(text)
+
+
+def _is_url(text: str) -> bool:
+    return "://" in text or text.startswith(("postgresql:", "postgres:"))
+
+
+def check_address(address: str) -> None:
+    """Raise a Refusal `store-failed` for a URL that names no server."""
+    if _is_url(address) and not is_server(address):
+        raise refuse(
+            "store-failed",
+            f"the address of the store cannot be read: no store begins with "
+            f"`{address.partition(':')[0]}:`",
+            hint="write postgresql://USER@HOST:PORT/DATABASE, or the name of a file",
+        )
 
 
 def is_server(address: str) -> bool:
@@ -29,7 +50,7 @@ def is_server(address: str) -> bool:
 
 def has_store(address: str) -> bool:
     """Whether a store can be at an address. A server may have one."""
-    return _SCHEME in address or os.path.exists(address)
+    return _is_url(address) or os.path.exists(address)
 
 
 def open_database(address: str, *, must_exist: bool, lease: float | None = None) -> Database:
@@ -43,13 +64,7 @@ def open_database(address: str, *, must_exist: bool, lease: float | None = None)
                 "on a server", "`psycopg` is not installed", "type: pip install 'sexplang[fleet]'"
             ) from None
         return postgresql.open_server(address, lease)
-    if _SCHEME in address:
-        scheme = address.partition(_SCHEME)[0]
-        raise refuse(
-            "store-failed",
-            f"the address of the store cannot be read: there are no stores at `{scheme}{_SCHEME}`",
-            hint="write postgresql://USER@HOST:PORT/DATABASE, or the name of a file",
-        )
+    check_address(address)
     from sexplang.runtime.journal.databases import sqlite_file
 
     if must_exist and not os.path.exists(address):

@@ -239,7 +239,7 @@ def describe_address(url: str) -> str:
         raise refuse(
             "store-failed",
             "the address of the store cannot be read",
-            hint="write postgresql://USER@HOST:PORT/DATABASE",
+            hint=_WRITE,
         ) from None
     user, host, port = (parts.get(each) or "" for each in ("user", "host", "port"))
     name = f"{quote(str(user))}@" if user else ""
@@ -298,6 +298,9 @@ def _explain(address: str) -> Iterator[None]:
 _AWAY = "runs that are kept there go on when it can be used; name another store with --store"
 
 _CODES = {
+    "invalid port": "22P02",
+    "invalid integer value": "22P02",
+    "unsupported startup parameter": "0A000",
     "password": "28P01",
     "no pg_hba.conf entry": "28000",
     "does not exist": "3D000",
@@ -306,9 +309,14 @@ _CODES = {
 }
 """The codes of connections that are refused, which come without one, by words of their message."""
 
+_WRITE = "write postgresql://USER@HOST:PORT/DATABASE"
+
 _HINTS = {
+    "0A000": "name the server itself: a pooler gives no connection of one's own",
+    "22P02": _WRITE,
     "25006": "the server or the database is read-only; name one that can be written",
-    "42501": f"its owner types: create schema {SCHEMA} authorization ROLE",
+    "42501": "take the role that made the store; for a new store, the owner of the database types: "
+    f"create schema {SCHEMA} authorization ROLE",
     "42P07": f"the schema `{SCHEMA}` has tables of others; name another database",
     "53100": "make room on the server; runs that are kept there go on then",
     "28000": "the server needs a line in its pg_hba.conf that lets this machine and role in",

@@ -258,7 +258,7 @@ def test_a_second_signal_ends_a_worker_at_once(fleet):
 
 
 def test_a_run_waits_for_its_time_without_a_process(fleet):
-    fleet.submit("(begin (wait-until (+ (now) 61)) 5)", "r")
+    fleet.submit("(begin (wait-until (+ (now) 3600)) 5)", "r")
     fleet.once()
     run = fleet.store.find("r")
     assert "waiting" == run.state and run.due is not None

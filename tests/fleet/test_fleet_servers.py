@@ -1,11 +1,13 @@
 """Workers and their server: restarts of either, and addresses that are wrong."""
 
 import signal
+import subprocess
+import sys
 
 import psycopg
 import pytest
 from support.command import sexplang as command
-from support.fleet_workers import STEPS, SUM, serve_fleet
+from support.fleet_workers import ROOT, STEPS, SUM, serve_fleet
 
 import sexplang
 from sexplang.runtime.fleet import open_engine
@@ -151,6 +153,23 @@ def test_an_unfit_database_is_one_sentence(postgres, what):
         assert 1 == each.returncode and said in each.stderr, each.stderr
         assert "Traceback" not in each.stderr and 1 == each.stderr.count("error[")
     assert 0 == ran.returncode and "this run is not kept" in ran.stderr, ran.stderr
+
+
+def test_workers_make_the_tables_together(address):
+    """Those that begin at the same time on an empty database."""
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "sexplang", "worker", "--once", "--store", address],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    said = [each.communicate(timeout=60)[1] for each in processes]
+
+    assert [0] * 4 == [each.returncode for each in processes], said
 
 
 def test_a_port_that_is_taken_is_told(fleet):

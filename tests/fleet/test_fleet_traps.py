@@ -6,6 +6,7 @@ import runpy
 import signal
 import subprocess
 import sys
+from time import sleep
 
 import psycopg
 import pytest
@@ -235,6 +236,25 @@ def test_all_tables_of_the_engine_are_emptied(fleet, tables):
 
     for id in ("r", "s", "t"):
         check_steps(fleet, id)
+
+
+def test_a_long_run_does_not_hold_up_the_engine(fleet, tables):
+    """It fails without its tables, and is begun anew while the run goes on."""
+    fleet.submit('(import "tools.py") (hold "x")', "long")
+    worker = fleet.begin("--places", "2")
+    fleet.wait_for_driver(1)
+    tables.execute(f"truncate {TABLES}")
+    fleet.wait_for(lambda: "the engine has failed" in fleet.said(worker))
+    fleet.submit("(str 7)", "r")
+    fleet.wait_for_state("r", seconds=3 * LEASE)
+    sleep(LEASE)
+    worker.send_signal(signal.SIGTERM)
+    fleet.wait_for(lambda: "runs under way: 1;" in fleet.said(worker))
+    (fleet.folder / "go x").touch()
+    assert 0 == worker.wait(10)
+    fleet.once()
+
+    assert "done" == fleet.store.find("long").state and 1 == len(fleet.log())
 
 
 @pytest.mark.parametrize("dropped", [TABLES, "procrastinate_workers"], ids=["all", "one"])

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from threading import Thread
+from time import monotonic
 from typing import Any, TypeVar
 
 from sexplang.hosts.cli.guard import DONE, FAILED, MISUSE
@@ -115,12 +116,13 @@ def log_to_stderr(level: str, text: str) -> None:
 
 
 async def _work(engine: Engine, driver: RunDriver, options: Options) -> None:
-    stop = asyncio.Event()
+    stop, until = asyncio.Event(), 0.0
 
     def end(number: int) -> None:
+        nonlocal until
         if stop.is_set():
             os._exit(128 + number)
-        driver.is_draining = True
+        driver.is_draining, until = True, monotonic() + options.grace
         stop.set()
         if not options.quiet:
             count = len(driver.driven)
@@ -150,6 +152,9 @@ async def _work(engine: Engine, driver: RunDriver, options: Options) -> None:
     try:
         async with share_resources():
             await engine.work(options.places, work)
+            # The job of a run that is driven here may have been lost with the engine's tables.
+            while driver.driven and monotonic() < until:
+                await asyncio.sleep(0.05)
     finally:
         watch.cancel()
         if performer is not None:

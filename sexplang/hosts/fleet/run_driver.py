@@ -45,6 +45,7 @@ from sexplang.runtime.journal.run_store import (
     WAITING,
     RunStore,
     StoredRun,
+    refuse_busy,
 )
 from sexplang.runtime.journal.stored_journal import StoredJournal
 from sexplang.runtime.refusal import Refusal
@@ -217,7 +218,9 @@ class RunDriver:
                     **list_decisions(program.python),
                     **({} if servers is None else servers.list_decisions()),
                 }
-                self.driven[run.id] = Driven(interrupt, store)
+                driven = Driven(interrupt, store)
+                if self.driven.setdefault(run.id, driven) is not driven:
+                    raise refuse_busy(run.id)
                 try:
                     resumed = resume_run(
                         store,

@@ -24,12 +24,12 @@ from sexplang.runs.forked_run import (
     fork_run,
     import_run,
 )
-from sexplang.runs.submitted_run import wake_run
+from sexplang.runs.submitted_run import OVER, wake_run
 from sexplang.runtime.journal.databases import is_server, resolve_address
 from sexplang.runtime.journal.rows import Row
 from sexplang.runtime.journal.run_store import RunStore
 from sexplang.runtime.journal.stored_journal import read_rows
-from sexplang.runtime.refusal import Refusal
+from sexplang.runtime.refusal import Refusal, refuse
 from sexplang.terms.diagnostic import Diagnostics
 from sexplang.terms.json.tagged import pack
 from sexplang.terms.values.abbreviation import abbreviate
@@ -133,10 +133,15 @@ def export(id: str, to: str, path: str | None, *, as_json: bool) -> int:
     """Write a run to a store of its own; return the exit status."""
 
     def work(store: RunStore) -> int:
-        run, file = store.find(id), os.path.abspath(to)
+        run, file = store.find(id), resolve_address(to)
+        if not os.path.isabs(file):
+            raise refuse("bad-input", "`runs export` writes a file", hint="name a file")
         copy_run(store, run, file)
         if as_json:
             print(json.dumps({"run": run.id, "file": file, "bytes": os.path.getsize(file)}))
+        elif run.state not in OVER:
+            words = "has not ended: if it goes on here and elsewhere, the rest is done twice"
+            print(f"run {run.id} {words}", file=sys.stderr)
         return DONE
 
     return _with_store(path, work, as_json=as_json)
@@ -152,6 +157,8 @@ def take_in(source: str, path: str | None, *, as_json: bool) -> int:
         else:
             print("\n".join(made))
             words = "they are not your own: runs resume ID --as-recorded gives them what they ask"
+            if is_server(store.path):
+                words = "workers go on with those that were submitted"
             print(words, file=sys.stderr)
         return DONE
 

@@ -201,7 +201,10 @@ class _Claims:
             await self.reap()
             while not self.work.stop.is_set():
                 self.is_idle = True
-                await asyncio.gather(*[each.run() for each in self._make_workers()])
+                workers = self._make_workers()
+                stopping = asyncio.create_task(self._stop(workers))
+                await asyncio.gather(*[each.run() for each in workers])
+                stopping.cancel()
                 if self.is_idle:
                     return
             return
@@ -237,7 +240,7 @@ class _Claims:
                 # A notification that comes while it fetches is lost.
                 fetch_job_polling_interval=min(POLL, lease / BEATS),
                 abort_job_polling_interval=3600,
-                shutdown_graceful_timeout=self.work.grace,
+                shutdown_graceful_timeout=self._grace(each),
                 delete_jobs=DeleteJobCondition.ALWAYS,
                 install_signal_handlers=False,
                 update_heartbeat_interval=lease / BEATS,
@@ -247,9 +250,17 @@ class _Claims:
             if each
         ]
 
+    def _grace(self, queues: list[str]) -> float | None:
+        """Return how long what is under way may hold up a new beginning if the engine has failed.
+        A run goes on in its thread."""
+        if self.work.once:
+            return None
+        return 0.0 if RUNS in queues else min(self.work.lease, self.work.grace)
+
     async def _stop(self, workers: "Sequence[Worker]") -> None:
         await self.work.stop.wait()
         for each in workers:
+            each.shutdown_graceful_timeout = self.work.grace
             each.stop()
 
     async def _keep_up(self) -> None:
@@ -421,9 +432,9 @@ def connect_options(lease: float) -> dict[str, Any]:
 def _errors() -> tuple[type[Exception], ...]:
     """Return the errors of a lost database."""
     import psycopg
-    from procrastinate.exceptions import ConnectorException
+    from procrastinate.exceptions import AppNotOpen, ConnectorException
 
-    return ConnectorException, psycopg.Error, Refusal
+    return AppNotOpen, ConnectorException, psycopg.Error, Refusal
 
 
 def open_engine(db: Database, url: str, *, must_exist: bool) -> ProcrastinateEngine | None:
@@ -463,8 +474,8 @@ end $$"""
 
 def _find_version(db: Database) -> tuple[str, str] | None:
     """Return the digest and the version of the tables, if this package made them."""
-    found = db.execute("select to_regclass(?) is not null", (f"{SCHEMA}.engine",)).fetchone()
-    if not found[0]:
+    asked = "select 1 from pg_tables where schemaname = ? and tablename = 'engine'"
+    if db.execute(asked, (SCHEMA,)).fetchone() is None:
         return None
     known: tuple[str, str] | None = db.execute(
         f"select digest, release from {SCHEMA}.engine"

@@ -81,6 +81,8 @@ _COLUMNS = (
     "owner, due, value, successor, program, priority, held, is_stuck, wish"
 )
 
+AS_RECORDED = "--as-recorded"
+
 CANCEL = "cancel"
 """The wish that a run is cancelled."""
 
@@ -254,14 +256,17 @@ class RunStore:
 
         named = self.name_store()
         words = ["sexplang", "runs", "resume", run.id, *named]
-        is_trusted = not named and is_private(self.path) and run.owner is None
         is_left = run.program is not None and is_server(self.path)  # to a worker
-        return join([*words, *([] if is_trusted or is_left else ["--as-recorded"])])
+        is_trusted = is_left or self._is_trusted(run, named)
+        return join([*words, *([] if is_trusted else [AS_RECORDED])])
+
+    def _is_trusted(self, run: StoredRun, named: list[str]) -> bool:
+        return not named and is_private(self.path) and run.owner is None
 
     def explain_command(self, run: StoredRun) -> str:
         """Return the command that resumes a run, and why it has `--as-recorded`."""
         command = self.resume_command(run)
-        if not command.endswith(" --as-recorded"):
+        if not command.endswith(f" {AS_RECORDED}"):
             return command
         if run.owner is not None:
             why = "this run is not your own"
@@ -269,7 +274,7 @@ class RunStore:
             why = (
                 "this store is not your own" if self.name_store() else "others can write the store"
             )
-        return f"{command} (--as-recorded, because {why})"
+        return f"{command} ({AS_RECORDED}, because {why})"
 
     def name_store(self) -> list[str]:
         """Return the option that names the store; none for the person's own."""
@@ -287,7 +292,9 @@ class RunStore:
         if run.program is not None and run.state != FAILED:
             from shlex import join
 
-            begun = join(["sexplang", "worker", *self.name_store()])
+            named = self.name_store()
+            is_trusted = is_server(self.path) or self._is_trusted(run, named)
+            begun = join(["sexplang", "worker", *named, *([] if is_trusted else [AS_RECORDED])])
             does = "cancels it" if run.wish == CANCEL else "goes on with it"
             return f"a worker {does}; if there is none: {begun}"
         if run.has_command:

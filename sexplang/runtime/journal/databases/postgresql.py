@@ -213,8 +213,8 @@ def open_server(url: str, lease: float | None = None) -> Server:
             tcp_user_timeout=milliseconds,
         )
         try:
+            epoch = _find_epoch(connection, address)
             is_new = _prepare(connection, address)
-            epoch = _find_epoch(connection)
         except BaseException:
             connection.close()
             raise
@@ -223,10 +223,18 @@ def open_server(url: str, lease: float | None = None) -> Server:
     return server
 
 
-def _find_epoch(connection: "psycopg.Connection[Any]") -> float:
-    asked = "select extract(epoch from clock_timestamp())::double precision"
-    began, found = monotonic(), connection.execute(asked).fetchone()
+def _find_epoch(connection: "psycopg.Connection[Any]", address: str) -> float:
+    """Return the time of the server at 0 of this process's clock. Raises a Refusal if what is in
+    between has dropped the options of the connection."""
+    began = monotonic()
+    found = connection.execute(
+        "select extract(epoch from clock_timestamp())::double precision, "
+        "current_setting('idle_in_transaction_session_timeout') <> '0'"
+    ).fetchone()
     assert found is not None
+    if not found[1]:
+        said = "the options of the connection are lost on the way"
+        raise refuse_failed(address, said, _HINTS["0A000"])
     return float(found[0]) - (began + monotonic()) / 2
 
 
@@ -274,9 +282,9 @@ def _prepare(connection: "psycopg.Connection[Any]", address: str) -> bool:
 
 def _version(connection: "psycopg.Connection[Any]") -> int | None:
     """Return the version of the tables, or None if there are none."""
-    asked = "select to_regclass(%s) is not null"
-    there = connection.execute(asked, [f"{SCHEMA}.version"]).fetchone()
-    if there is None or not there[0]:
+    # `to_regclass` may not see what another process has made since this transaction began.
+    asked = "select 1 from pg_tables where schemaname = %s and tablename = 'version'"
+    if connection.execute(asked, [SCHEMA]).fetchone() is None:
         return None
     found = connection.execute("select version from version").fetchone()
     return None if found is None else int(found[0])
@@ -298,8 +306,8 @@ def _explain(address: str) -> Iterator[None]:
 _AWAY = "runs that are kept there go on when it can be used; name another store with --store"
 
 _CODES = {
-    "invalid port": "22P02",
-    "invalid integer value": "22P02",
+    "invalid port": "08001",
+    "invalid integer value": "08001",
     "unsupported startup parameter": "0A000",
     "password": "28P01",
     "no pg_hba.conf entry": "28000",
@@ -313,7 +321,7 @@ _WRITE = "write postgresql://USER@HOST:PORT/DATABASE"
 
 _HINTS = {
     "0A000": "name the server itself: a pooler gives no connection of one's own",
-    "22P02": _WRITE,
+    "08001": _WRITE,
     "25006": "the server or the database is read-only; name one that can be written",
     "42501": "take the role that made the store; for a new store, the owner of the database types: "
     f"create schema {SCHEMA} authorization ROLE",

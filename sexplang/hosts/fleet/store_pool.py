@@ -35,8 +35,9 @@ class StorePool:
         try:
             with store.explain():
                 store.db.execute("select 1")
-        except Refusal:  # the connection is lost
+        except Refusal:  # the connection is lost, and so the others may be
             _close(store)
+            self.close()
             return
         with self._mutex:
             self._idle.append(store)

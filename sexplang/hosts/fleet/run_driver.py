@@ -234,7 +234,8 @@ class RunDriver:
                     storage = resumed.storage
                     if run.wish == CANCEL:
                         if not isinstance(resumed.outcome, Suspended):  # it has failed
-                            raise KeyboardInterrupt
+                            self._cancel(store, run, storage)
+                            return None
                         resumed = resumed.cancel()
                     self._refusals.pop(run.id, None)
                     self._say(f"run {run.id} goes on")

@@ -203,8 +203,10 @@ class _Claims:
                 self.is_idle = True
                 workers = self._make_workers()
                 stopping = asyncio.create_task(self._stop(workers))
-                await asyncio.gather(*[each.run() for each in workers])
-                stopping.cancel()
+                try:
+                    await asyncio.gather(*[each.run() for each in workers])
+                finally:
+                    stopping.cancel()
                 if self.is_idle:
                     return
             return

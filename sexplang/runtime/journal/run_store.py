@@ -82,6 +82,7 @@ _COLUMNS = (
 )
 
 AS_RECORDED = "--as-recorded"
+"""The option that gives a run the permissions that it was begun with."""
 
 CANCEL = "cancel"
 """The wish that a run is cancelled."""

@@ -234,7 +234,7 @@ def _find_epoch(connection: "psycopg.Connection[Any]", address: str) -> float:
     assert found is not None
     if not found[1]:
         said = "the options of the connection are lost on the way"
-        raise refuse_failed(address, said, _HINTS["0A000"])
+        raise refuse_failed(address, said, _HINTS["08004"])
     return float(found[0]) - (began + monotonic()) / 2
 
 
@@ -308,7 +308,7 @@ _AWAY = "runs that are kept there go on when it can be used; name another store 
 _CODES = {
     "invalid port": "08001",
     "invalid integer value": "08001",
-    "unsupported startup parameter": "0A000",
+    "unsupported startup parameter": "08004",
     "password": "28P01",
     "no pg_hba.conf entry": "28000",
     "does not exist": "3D000",
@@ -320,7 +320,7 @@ _CODES = {
 _WRITE = "write postgresql://USER@HOST:PORT/DATABASE"
 
 _HINTS = {
-    "0A000": "name the server itself: a pooler gives no connection of one's own",
+    "08004": "name the server itself: a pooler gives no connection of one's own",
     "08001": _WRITE,
     "25006": "the server or the database is read-only; name one that can be written",
     "42501": "take the role that made the store; for a new store, the owner of the database types: "

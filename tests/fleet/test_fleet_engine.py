@@ -50,6 +50,18 @@ def test_what_is_urgent_comes_first(either):
     assert ["urgent", "later"] == work_with(either)
 
 
+@pytest.mark.postgres
+def test_a_claim_among_many_runs_is_no_search_for_each_of_them(engine, store):
+    """Not even in a new table, of which the server has no statistics."""
+    with store.transaction():
+        for n in range(2000):
+            engine.wake(str(n))
+    asked = "select procrastinate_fetch_job_v2(array['run'], null)"
+    (plan,), *_ = store.db.execute(f"explain (analyze, buffers, format json) {asked}")
+
+    assert plan[0]["Plan"]["Shared Hit Blocks"] < 5 * 2000
+
+
 def test_a_run_is_woken_at_its_time_and_earlier(either):
     """A timer that waits does not hold up another wake-up."""
     either.wake("r", time() + 3600)

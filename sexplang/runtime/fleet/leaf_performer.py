@@ -150,10 +150,7 @@ class LeafPerformer:
         try:
             if performer is None:
                 raise refuse_unhandled(request.operation, self.performers)
-            if request.operation == "tool":  # a function of Python may take its time
-                given = await asyncio.to_thread(performer, request)
-            else:
-                given = performer(request)
+            given = performer(request)
             if hasattr(given, "__await__"):
                 given = await given
             return read_reply(given, request.operation)

@@ -222,6 +222,7 @@ def test_a_run_without_a_request_is_cancelled(fleet, text):
     fleet.wait_for(lambda: fleet.store.find("r").state == "failed" or fleet.store.db.is_locked("r"))
     assert 0 == fleet.command("runs", "cancel", "r").returncode
     fleet.wait_for_state("r", "cancelled")
+    fleet.wait_for(lambda: "run r was cancelled" in fleet.said(worker))
 
     assert 1 == fleet.said(worker).count("run r was cancelled")
 

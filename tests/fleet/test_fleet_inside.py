@@ -84,19 +84,18 @@ def submit_load(fleet, tables, engine, suffix=""):
     tables.execute("drop trigger stick on runs")
 
     def wake():
-        tables.execute("update runs set is_stuck = 0")
-        with engine._db.transaction():
-            for id in (*wide, asking, denied, timed):
+        with engine._db.transaction():  # in one: a worker may be held that puts what is owed
+            engine._db.execute("update runs set is_stuck = 0")
+            for id in (wide[0], wide[2], asking, denied, timed):  # the job of wide[1] is lost
                 engine.wake(id)
         engine.wake(wide[0], 0.0)  # a timer that is due
-        lose_jobs(tables, wide[1], "gone" + suffix)
+        leave_rest(tables, wide[1], "gone" + suffix)
 
     return wake, {**dict.fromkeys(wide, VALUE), asking: '"yes!"'}
 
 
-def lose_jobs(tables, lost, gone):
-    """A run without a job, a job whose worker is dead, and a leaf that nobody needs any more."""
-    tables.execute("delete from procrastinate_jobs where status = 'todo' and lock = %s", [lost])
+def leave_rest(tables, run, gone):
+    """A job whose worker is dead, and a leaf that nobody needs any more."""
     tables.execute(
         "insert into procrastinate_jobs (queue_name, task_name, lock, queueing_lock, args, status) "
         "values ('run', 'sexplang.drive', %s, %s, jsonb_build_object('run', %s::text), 'doing')",
@@ -106,7 +105,7 @@ def lose_jobs(tables, lost, gone):
         "insert into leaves (run, request, attempt, digest, queue, priority, decision, data, "
         "settled, delivered) select n, 'old', 1, '', '', 0, 'safe', '', 0, 0 from runs "
         "where id = %s",
-        [lost],
+        [run],
     )
 
 

@@ -53,6 +53,18 @@ def test_what_is_urgent_comes_first(either):
 
 
 @pytest.mark.postgres
+def test_a_claim_among_many_runs_is_no_search_for_each_of_them(engine, store):
+    """Not even in a new table, of which the server has no statistics."""
+    with store.transaction():
+        for n in range(2000):
+            engine.wake(str(n))
+    asked = "select procrastinate_fetch_job_v2(array['run'], null)"
+    (plan,), *_ = store.db.execute(f"explain (analyze, buffers, format json) {asked}")
+
+    assert plan[0]["Plan"]["Shared Hit Blocks"] < 5 * 2000
+
+
+@pytest.mark.postgres
 def test_a_claim_that_was_planned_in_an_empty_table_goes_by_indexes(engine, store, address):
     """The server keeps the plan when the table has many jobs."""
     asked = "select procrastinate_fetch_job_v2(array['run'], null)"

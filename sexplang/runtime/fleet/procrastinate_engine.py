@@ -475,6 +475,12 @@ def _has_tables(db: Database) -> bool:
 
 _TABLES = ("procrastinate_jobs", "procrastinate_workers", "procrastinate_events")
 
+_INDEX = """
+create index sexplang_jobs_lock on procrastinate_jobs (lock) where status in ('todo', 'doing')
+"""
+"""A claim looks for the other jobs with the lock of each job that waits. procrastinate has no index
+for it."""
+
 _CLEAR = f"""do $$ declare each record; begin
 for each in select tablename as name from pg_tables
   where schemaname = '{SCHEMA}' and starts_with(tablename, 'procrastinate_')
@@ -520,7 +526,7 @@ def _prepare(db: Database) -> None:
         known = _find_version(db)
         if not _has_tables(db):
             db.execute(_CLEAR)
-            db.execute(text.replace("%", "%%"))
+            db.execute(text.replace("%", "%%") + _INDEX)
             db.execute(f"delete from {SCHEMA}.engine")
             db.execute(f"insert into {SCHEMA}.engine values (?, ?)", (digest, release))
         elif known is None or known[0] != digest:

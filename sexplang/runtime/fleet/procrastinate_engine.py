@@ -432,7 +432,8 @@ def connect_options(lease: float) -> dict[str, Any]:
     transaction, whose rows nobody else could claim.
 
     A claim that was planned while the table was empty would read all of it for each of its jobs:
-    seconds among 10,000. So it goes by indexes."""
+    seconds among 10,000. So it goes by indexes. Where a statement has none, the server's estimate
+    is so high that it would be compiled each time."""
     milliseconds = max(1, round(lease * 1000))
     return {
         "options": f"-c search_path={SCHEMA} -c idle_in_transaction_session_timeout={milliseconds} "
